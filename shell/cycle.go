@@ -133,6 +133,7 @@ func (s *Shell) newCycle(m *mind, p wakeKey, w *spaces.Wake) *cycle {
 	if w.Timer != nil { // it is counted where the timer was set
 		settings.SpaceTokens = s.Settings(m.id.Agent, w.Timer.Space).SpaceTokens
 	}
+	settings = agent.fit(settings)
 	c := &cycle{
 		shell: s, mind: m, place: p, wake: w, log: s.log(w), names: [...]any{string(w.Cycle.ID), m.id.String(), string(w.Cycle.Space)}, began: s.Now(), since: m.informed(),
 		cycleConfig: cycleConfig{agent: agent, settings: settings, system: s.prompt(agent, settings, false), active: w.Cycle.Active}, upto: w.Cycle.Upto,

@@ -65,7 +65,7 @@ func (s *Shell) outlook(p wakeKey) (cycleConfig, bool) {
 	if a == nil {
 		return cycleConfig{}, false
 	}
-	set := s.Settings(p.mind.Agent, p.space)
+	set := a.fit(s.Settings(p.mind.Agent, p.space))
 	return cycleConfig{agent: a, settings: set, system: s.prompt(a, set, false), active: p.space}, true
 }
 

@@ -14,8 +14,41 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// ask renders the frame and makes one model call.
-func (c *cycle) ask(ctx context.Context, noCalls bool) (llm.ModelResponse, error) {
+// mostFits is how often a frame is made smaller for one answer.
+const mostFits = 6
+
+// ask asks the model. When the endpoint refuses the frame as too long, the model learns
+// the window (see [llm.ModelCapability]), and a frame that fits is sent at once.
+func (c *cycle) ask(ctx context.Context, noCalls bool) (res llm.ModelResponse, err error) {
+	for range mostFits {
+		res, err = c.askOnce(ctx, noCalls)
+		if err == nil || llm.KindOf(err) != llm.TooLong {
+			return res, err
+		}
+		fitting := c.agent.fit(c.settings)
+		if fitting.ContextTokens >= c.settings.ContextTokens {
+			return res, err
+		}
+		c.log.Warn("the prompt is longer than the model's window", "tokens", c.size, "window", fitting.ContextTokens, "error", err)
+		c.settings = fitting
+	}
+	return res, err
+}
+
+// fit returns settings that stay within the window that the agent's model is known to
+// have.
+func (a *Agent) fit(s AgentSettings) AgentSettings {
+	if a == nil {
+		return s
+	}
+	if w := llm.CapabilityOf(a.Model, s.ModelName).Window; w > 0 && w < s.ContextTokens {
+		s.ContextTokens, s.MaxOutput = w, min(s.MaxOutput, w/4)
+	}
+	return s
+}
+
+// askOnce renders the frame and makes one model call.
+func (c *cycle) askOnce(ctx context.Context, noCalls bool) (llm.ModelResponse, error) {
 	c.see(ctx)
 	shown, lines, tokens := c.pictures()
 	sheet := c.shell.sheet()
@@ -25,7 +58,7 @@ func (c *cycle) ask(ctx context.Context, noCalls bool) (llm.ModelResponse, error
 	}
 	req := llm.ModelRequest{
 		Model: c.settings.ModelName, Messages: sheet.messages, NoCalls: noCalls,
-		MaxOutput: c.settings.MaxOutput, CacheKey: c.mind.id.String(),
+		MaxOutput: c.settings.MaxOutput, Tokens: c.size, CacheKey: c.mind.id.String(),
 	}
 	req.Messages[len(req.Messages)-1].Pictures = shown // the tail is always there
 	if !c.settings.Tags {

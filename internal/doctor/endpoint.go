@@ -66,7 +66,7 @@ func (e ModelEndpoint) learned() []adapters.AccountDiagnosis {
 	c := llm.CapabilityOf(e.Model, e.Name)
 	var parts []string
 	if len(c.Demands) > 0 {
-		parts = append(parts, "its requests are sent with "+strings.Join(c.Demands, ", "))
+		parts = append(parts, "its requests need "+strings.Join(c.Demands, ", "))
 	}
 	if c.Window > 0 {
 		parts = append(parts, "its window holds "+textformat.Thousands(c.Window)+" tokens")
@@ -77,7 +77,7 @@ func (e ModelEndpoint) learned() []adapters.AccountDiagnosis {
 	if parts == nil {
 		return nil
 	}
-	return one(Fine(e.Entry + ".compat: " + strings.Join(parts, "; ")))
+	return one(Fine("learned of it: " + strings.Join(parts, "; ")))
 }
 
 func ratioNote(ratio float64) string {

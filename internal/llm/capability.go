@@ -17,7 +17,7 @@ type ModelCapability struct {
 	// `model.compat` takes, in a fixed order.
 	Demands []string `json:"demands,omitempty"`
 	// Window is how many tokens a request and its answer may have together, as the
-	// endpoint counts them; 0 until the endpoint has refused a request as too long.
+	// caller counts them; 0 until the endpoint has refused a request as too long.
 	Window int `json:"window,omitempty"`
 	// MaxOutput is the largest output limit that the endpoint accepts; 0 is unknown.
 	MaxOutput int `json:"max_output,omitempty"`

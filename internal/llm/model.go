@@ -76,6 +76,7 @@ type ModelRequest struct {
 	Tools     []ToolSpec
 	NoCalls   bool   // the tools are shown but may not be called (tool_choice none): the answer has no calls
 	MaxOutput int    // tokens; 0 leaves it to the endpoint
+	Tokens    int    // of messages and tools, as the caller counts them; 0 is unknown
 	CacheKey  string // the same for requests that share a prefix; opaque
 	// Hear, unless nil, is called while the answer arrives, each time with all that has
 	// arrived: its text and its calls, of which the last may be incomplete and ids may
@@ -158,7 +159,7 @@ type Error struct {
 	Kind       ErrorKind
 	Status     int           // HTTP status; 0 when there was none
 	RetryAfter time.Duration // wait requested by the endpoint or by a paused credential; 0 if none
-	// Window is the number of tokens, as the endpoint counts them, that a request and its
+	// Window is the number of tokens, as the caller counts them, that a request and its
 	// answer may have; only with TooLong, 0 if unknown.
 	Window int
 	// Hung is true when an answer did not begin in time; only with Timeout.

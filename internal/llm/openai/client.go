@@ -166,6 +166,9 @@ func (c *Client) Generate(ctx context.Context, r llm.ModelRequest) (llm.ModelRes
 			c.known.update(r.Model, func(k *llm.ModelCapability) {
 				k.Demands = (demandsOf(k.Demands) | met&^c.always).names()
 				k.MaxOutput = known.MaxOutput
+				if outgrown(&r, resp.Usage, k.Window) {
+					k.Window = 0
+				}
 			})
 			return resp, nil
 		}
@@ -177,7 +180,11 @@ func (c *Client) Generate(ctx context.Context, r llm.ModelRequest) (llm.ModelRes
 			if unexplained != nil && call.Err() == nil {
 				err = unexplained
 			}
-			return llm.ModelResponse{}, c.explain(ctx, call, err)
+			e := c.explain(ctx, call, err)
+			if e.Kind == llm.TooLong {
+				e.Window = c.learnWindow(call, &r, asRefusal(err))
+			}
+			return llm.ModelResponse{}, e
 		}
 		met = next
 	}

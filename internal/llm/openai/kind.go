@@ -18,7 +18,7 @@ var (
 		"context_length", "context length", "context window", "context size", "context limit", "maximum prompt length", "max prompt length",
 		"prompt is too long", "prompt too long", "input is too long", "input too long", "too many tokens", "too many input tokens",
 		"content': string too long", "exceed_context_size", "model token limit", "tokens_limit_reached", "range of input length",
-		"maximum model length", "max_model_len", "max_input_tokens", "reduce the length of the", "must have less than", "request body too large", "prompt exceeds max length", "max_new_tokens` must be",
+		"maximum model length", "max_model_len", "max_input_tokens", "reduce the length of the", "must have less than", "request body too large", "prompt exceeds max length", "max_new_tokens` must be", "max_new_tokens must be",
 		"超出最大长度", "上下文长度", "超过最大长度", "输入过长", "token超限",
 	}
 	saysNoModel = []string{

@@ -21,30 +21,30 @@ import (
 // BackupKind is the kind of job that copies the record.
 const BackupKind = "backup"
 
-// backupTick is how often a copy says how far it is.
+// backupTick is the time between two progress reports of a copy.
 const backupTick = time.Second
 
-// ErrCutOff is why a backup that had begun before is not gone on with.
+// ErrCutOff is the reason why an interrupted backup is not continued.
 var ErrCutOff = errors.New("it was cut off, or this record is its copy; nothing is left of it")
 
 // BackupRequest names the file that a copy goes to.
 type BackupRequest struct {
 	File string `json:"file"` // absolute
-	// Partial is where it is written until it is whole. Whoever adds the job names it.
+	// Partial is the file that is written until the copy is whole. The caller that adds the job
+	// names it.
 	Partial string `json:"partial,omitempty"`
 }
 
-// BackupResult is the job, and the file by which others see that they have the same
-// folder before them.
+// BackupResult is the job, and the partial file: a process that sees that file has the same
+// folder as the one that writes it.
 type BackupResult struct {
 	jobs.JobSnapshot
 	Partial string `json:"partial"`
 }
 
-// BackupJob does jobs that copy the record. There is never half a copy under the
-// name that was asked for. A job that is cut off fails, and begins anew when it is
-// resumed: the copy of a record holds the job that made it, and must not be copied
-// again when it is restored.
+// BackupJob copies the database. A file of the requested name is always a whole copy. An
+// interrupted job fails, and starts again when it is resumed: the copy of a database contains
+// the job that made it, and must not be made again after a restore.
 type BackupJob struct {
 	Store   *sqlstore.Store
 	DataDir string // the data folder
@@ -102,7 +102,7 @@ func (w BackupJob) Work(ctx context.Context, t *jobs.JobTask) error {
 	return errors.Join(WriteBackupNote(w.DataDir, BackupNote{At: time.Now(), Bytes: size, SHA256: sum}), t.Save(ctx, p))
 }
 
-// copy writes the copy beside its place, says how far it is, and puts it there.
+// copy writes the copy to the partial file, reports progress, and renames it.
 func (w BackupJob) copy(ctx context.Context, t *jobs.JobTask, q BackupRequest) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -131,7 +131,7 @@ func (w BackupJob) copy(ctx context.Context, t *jobs.JobTask, q BackupRequest) e
 	}
 }
 
-// PublishBackup gives a whole copy its name. It overwrites nothing.
+// PublishBackup renames a whole copy to its final name. It never overwrites a file.
 func PublishBackup(q BackupRequest) error {
 	if _, err := os.Lstat(q.File); !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s: %w", q.File, fs.ErrExist)
@@ -139,8 +139,7 @@ func PublishBackup(q BackupRequest) error {
 	return renameDurably(q.Partial, q.File)
 }
 
-// renameDurably gives a whole file its name, and makes sure that the name is on disk: what is
-// said to be there outlives a power cut.
+// renameDurably renames a file and syncs the folder, so that the name survives a power cut.
 func renameDurably(from, to string) error {
 	if err := os.Rename(from, to); err != nil {
 		return err
@@ -156,7 +155,7 @@ func IgnoreMissing(err error) error {
 	return err
 }
 
-// FileDigest returns the size of a file and the hash of what is in it.
+// FileDigest returns the size of a file and the hash of its content.
 func FileDigest(file string) (size int64, sum string, err error) {
 	f, err := os.Open(file)
 	if err != nil {
@@ -167,8 +166,8 @@ func FileDigest(file string) (size int64, sum string, err error) {
 	return size, hex.EncodeToString(h.Sum(nil)), errors.Join(err, f.Close())
 }
 
-// PlaceDatabase copies the file beside its place first, so that there is never half
-// a record, nor one that does not know what was dealt with after it.
+// PlaceDatabase copies a backup to a temporary name in dir, notes in it that what was written
+// before dealt is handled, and renames it: a folder never has half a database.
 func PlaceDatabase(ctx context.Context, file, dir string, dealt time.Time) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
@@ -184,7 +183,7 @@ func PlaceDatabase(ctx context.Context, file, dir string, dealt time.Time) error
 	return renameDurably(place+".restoring", place)
 }
 
-// CopyFile writes a copy that is on disk when it returns.
+// CopyFile copies a file and syncs the copy to disk.
 func CopyFile(from, to string) (err error) {
 	in, err := os.Open(from)
 	if err != nil {
@@ -199,18 +198,18 @@ func CopyFile(from, to string) (err error) {
 	return errors.Join(err, out.Sync(), out.Close())
 }
 
-// backupNoteFile is the file in the data folder that says when the record was last
-// backed up. The record itself is not written for it: a backup needs no lock.
+// backupNoteFile is the file in the data folder with the time of the last backup. The database
+// is not written for it, so that a backup needs no lock.
 const backupNoteFile = "backup.json"
 
-// BackupNote is what the note holds.
+// BackupNote is the content of that file.
 type BackupNote struct {
 	At     time.Time `json:"at"`
 	Bytes  int64     `json:"bytes"`
 	SHA256 string    `json:"sha256"`
 }
 
-// WriteBackupNote writes the note, whole or not at all.
+// WriteBackupNote writes the note atomically.
 func WriteBackupNote(data string, b BackupNote) error {
 	text, err := json.Marshal(b)
 	if err != nil {

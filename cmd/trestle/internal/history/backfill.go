@@ -20,7 +20,7 @@ import (
 // BackfillKind is the kind of jobs that read a platform's history.
 const BackfillKind = "backfill"
 
-// BackfillRequest asks for what was said in a space since a time.
+// BackfillRequest names the space whose history is read, and from when on.
 type BackfillRequest struct {
 	Space string    `json:"space"` // its name, its entry in the configuration, or its id
 	Since time.Time `json:"since"`
@@ -37,7 +37,7 @@ type backfillChat struct {
 	Chat    string              `json:"chat"`
 }
 
-// backfillCursor is how far a backfill is.
+// backfillCursor is the stored position of a backfill.
 type backfillCursor struct {
 	Chat    int                         `json:"chat"` // the place among the chats
 	Page    []byte                      `json:"page"` // of that chat; nil: its beginning
@@ -45,7 +45,7 @@ type backfillCursor struct {
 	Outcome activity.HistoryImportCount `json:"outcome"`
 }
 
-// BackfillJob is the work of reading history into a record.
+// BackfillJob reads the history of chats into the log of their space.
 type BackfillJob struct {
 	Store  *sqlstore.Store
 	Logger *slog.Logger
@@ -53,7 +53,7 @@ type BackfillJob struct {
 	Config func() *config.Config
 }
 
-// Add records the job, once it is clear which chats can be read.
+// Add stores the job after it has found out which chats can be read.
 func (w BackfillJob) Add(ctx context.Context, q BackfillRequest, named []spaces.ChatMapping) (jobs.Job, error) {
 	args, why := backfillArgs{Since: q.Since}, ""
 	for _, m := range named {
@@ -78,7 +78,7 @@ func (w BackfillJob) Add(ctx context.Context, q BackfillRequest, named []spaces.
 	return w.Store.Jobs().Add(ctx, jobs.Job{Kind: BackfillKind, Subject: q.Space, Args: raw, JobProgress: jobs.JobProgress{Unit: "messages"}}, time.Now())
 }
 
-// Work does a backfill job: chat after chat, saved after every page.
+// Work reads one chat after another, and stores its position after every page.
 func (w BackfillJob) Work(ctx context.Context, t *jobs.JobTask) error {
 	var args backfillArgs
 	var at backfillCursor
@@ -105,8 +105,8 @@ const (
 	accountLook = time.Second
 )
 
-// connected returns who can read the history of an account's chats. It waits for the
-// account: after a start jobs go on before everybody has joined.
+// connected returns the reader of an account's history. It waits for the account to connect:
+// after a start, jobs continue before all accounts are connected.
 func (w BackfillJob) connected(ctx context.Context, account string) (adapters.HistoryReader, error) {
 	look := time.NewTicker(accountLook)
 	defer look.Stop()
@@ -123,7 +123,7 @@ func (w BackfillJob) connected(ctx context.Context, account string) (adapters.Hi
 	}
 }
 
-// read reads one chat from where it was left.
+// read reads one chat from its stored position on.
 func (w BackfillJob) read(ctx context.Context, t *jobs.JobTask, args backfillArgs, at *backfillCursor) error {
 	chat := args.Chats[at.Chat]
 	history, err := w.connected(ctx, chat.Account.Key())

@@ -27,25 +27,25 @@ import (
 // ImportKind is the kind of job that imports an export.
 const ImportKind = "import"
 
-// ImportRequest is what an import needs to know; it is the job's arguments.
+// ImportRequest is the arguments of an import job.
 type ImportRequest struct {
 	File    string                `json:"file"`
 	Adapter string                `json:"adapter"` // its entry in the configuration
 	Account string                `json:"account"` // the bot's id
 	Chat    string                `json:"chat"`    // as the bot knows it
 	Export  telegram.ExportedChat `json:"export"`
-	// Before leaves out what was said then or later: where ids tell nothing, what we
-	// heard ourselves is known by its time. Zero: everything is taken.
+	// Before excludes messages from that time on: where an export has no ids, messages that
+	// were received live are recognised by their time. Zero: nothing is excluded.
 	Before time.Time `json:"before,omitzero"`
 }
 
-// importCursor is how far an import is.
+// importCursor is the stored position of an import.
 type importCursor struct {
 	Done    int64                       `json:"done"`
 	Outcome activity.HistoryImportCount `json:"outcome"`
 }
 
-// ImportJob is the work of importing into a record.
+// ImportJob imports an exported file into the log of a space.
 type ImportJob struct {
 	Store  *sqlstore.Store
 	Log    *slog.Logger
@@ -53,10 +53,10 @@ type ImportJob struct {
 	Config func() *config.Config
 }
 
-// twinsLooked is how many of the newest jobs are looked at for the same import.
+// twinsLooked is the number of newest jobs among which the same import is looked for.
 const twinsLooked = 50
 
-// Add records the job, once it is clear where its messages go.
+// Add stores the job after it has found the space of its messages.
 func (w ImportJob) Add(ctx context.Context, q ImportRequest) (jobs.Job, error) {
 	places, err := w.Store.Border().Place(ctx, "telegram:"+q.Account, q.Chat)
 	if err != nil {
@@ -148,7 +148,7 @@ func (w ImportJob) save(ctx context.Context, t *jobs.JobTask, at importCursor) e
 	return t.Save(ctx, p)
 }
 
-// early leaves out what we heard ourselves, where no id tells.
+// early excludes messages that were received live, where no id tells them apart.
 func (q *ImportRequest) early(page []adapters.Update) []adapters.Update {
 	if q.Before.IsZero() {
 		return page
@@ -156,8 +156,8 @@ func (q *ImportRequest) early(page []adapters.Update) []adapters.Update {
 	return slices.DeleteFunc(page, func(u adapters.Update) bool { return !u.At.Before(q.Before) })
 }
 
-// historyIngress returns a way into the record for what was said before in a chat. The
-// agent that was there first is who has spoken for the account.
+// historyIngress returns an ingress for old messages of a chat. Messages of the account are
+// those of the agent that was in the space first.
 func historyIngress(ctx context.Context, store *sqlstore.Store, log *slog.Logger, c *config.Config, account adapters.BotAccount, chat string) (*activity.Ingress, error) {
 	border := store.Border()
 	mapping := activity.NewSpaceMapping(border, border)
@@ -200,7 +200,8 @@ func (q *ImportRequest) subject() string {
 	return filepath.Base(q.File)
 }
 
-// configuredSenders returns whom the configuration lists on the platform of an account.
+// configuredSenders returns the people whom the configuration lists on the platform of an
+// account.
 func configuredSenders(c *config.Config, account string) []access.SenderID {
 	platform, _, _ := strings.Cut(account, ":")
 	for _, a := range c.Adapters {
@@ -211,7 +212,7 @@ func configuredSenders(c *config.Config, account string) []access.SenderID {
 	return nil
 }
 
-// Senders returns people as the border knows them.
+// Senders returns people by their accounts on platforms.
 func Senders(people []config.PersonRef) []access.SenderID {
 	var all []access.SenderID
 	for _, x := range people {

@@ -58,14 +58,14 @@ type refusedSender struct {
 	Last    time.Time `json:"last"`
 }
 
-// PairingLists is who waits, who is let in, and who was turned away lately.
+// PairingLists lists who waits, who is admitted, and who was refused lately.
 type PairingLists struct {
 	Waiting  []waitingPerson  `json:"waiting"`
 	Admitted []AdmittedPerson `json:"admitted"`
 	Refused  []refusedSender  `json:"refused"`
 }
 
-// refusedShown is how many of those turned away are listed.
+// refusedShown is the number of refused senders that are listed.
 const refusedShown = 20
 
 // accessManager admits people and chats, and lists who is admitted.
@@ -80,7 +80,7 @@ func (acc *accessManager) servePairings(rw http.ResponseWriter, r *http.Request)
 	control.WriteJSON(rw, http.StatusOK, all)
 }
 
-// approvals lets people in by the default form of a room.
+// approvals returns the manager that admits people with the default settings of a room.
 func (acc *accessManager) approvals() access.ApprovalManager {
 	c := acc.Config()
 	return access.ApprovalManager{
@@ -89,7 +89,7 @@ func (acc *accessManager) approvals() access.ApprovalManager {
 	}
 }
 
-// pair lets in the person with a code, or a chat.
+// pair admits the person with a code, or a chat.
 func (acc *accessManager) pair(ctx context.Context, q PairRequest) (AdmittedPerson, error) {
 	g := access.ApprovalGrant{Circle: spaces.CircleID(q.Circle), Role: spaces.OfMember}
 	switch q.Role {
@@ -116,7 +116,7 @@ func (acc *accessManager) pair(ctx context.Context, q PairRequest) (AdmittedPers
 	return shownAdmission(a), nil
 }
 
-// pairChat lets in a whole chat. A role is a person's.
+// pairChat admits a whole chat. It refuses a role, which only a person has.
 func (acc *accessManager) pairChat(ctx context.Context, chat string, g access.ApprovalGrant) (AdmittedPerson, error) {
 	if g.Role != spaces.OfMember {
 		return AdmittedPerson{}, &apperr.Error{What: "a role is given to a person, not to a chat", Where: "pair " + chat, Remedy: "pair the person with the code that the bot shows them", Code: apperr.Usage}
@@ -136,7 +136,7 @@ func (acc *accessManager) pairChat(ctx context.Context, chat string, g access.Ap
 	return shownAdmission(a), nil
 }
 
-// revoke shuts out a person or a chat, at once.
+// revoke takes access from a person or a chat, at once.
 func (acc *accessManager) revoke(ctx context.Context, q RevokeRequest) ([]AdmittedPerson, error) {
 	account, id, err := acc.parseAccount(q.Who)
 	if err != nil {
@@ -179,7 +179,7 @@ func (acc *accessManager) parseAccount(text string) (account, id string, err err
 	return acc.joined[i].account, id, nil
 }
 
-// pairings lists who waits, who is let in, and who was turned away.
+// pairings lists who waits, who is admitted, and who was refused.
 func (acc *accessManager) pairings(ctx context.Context) (PairingLists, error) {
 	waiting, admitted, err := acc.approvals().Lists(ctx, time.Now())
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"github.com/trestle-bridge/trestle/internal/store/engine"
 )
 
-// An accountConn is one account that is served: with what the health page asks of it,
-// and how it is given up.
+// An accountConn is the connection of one account, with what the health report needs and a way
+// to end it.
 type accountConn struct {
 	*activity.AccountConnection
 	name    string
@@ -30,7 +30,7 @@ type accountConn struct {
 	collector atomic.Pointer[media.FileFetcher]    // of the files of its messages; nil before it has joined, or for good
 }
 
-// newConnection makes the line of an account. join says what it serves.
+// newConnection returns the connection of an account; join runs whenever it has connected.
 func (am *AccountManager) newConnection(name string, ad adapters.Adapter, join activity.OnConnect) *accountConn {
 	return &accountConn{
 		AccountConnection: activity.NewConnection(ad, am.border, join, am.connectionOptions(name)),
@@ -38,7 +38,7 @@ func (am *AccountManager) newConnection(name string, ad adapters.Adapter, join a
 	}
 }
 
-// connectionOptions are those of an account's line.
+// connectionOptions returns the options of an account's connection.
 func (am *AccountManager) connectionOptions(name string) activity.ConnectionOptions {
 	o := am.Times[name]
 	o.Name, o.Logger = name, am.Log
@@ -48,7 +48,7 @@ func (am *AccountManager) connectionOptions(name string) activity.ConnectionOpti
 	return o
 }
 
-// firstOutcome waits until the account has connected, or says why it has not.
+// firstOutcome waits until the account has connected, or returns why it has not.
 func (l *accountConn) firstOutcome(ctx context.Context) error {
 	look := time.NewTicker(50 * time.Millisecond)
 	defer look.Stop()
@@ -74,14 +74,14 @@ func (l *accountConn) firstOutcome(ctx context.Context) error {
 	}
 }
 
-// An accountSet is the accounts that are served now: the terminal's first, the others
-// in the order in which they came.
+// An accountSet holds the connections that exist now: the terminal's first, the others in the
+// order in which they were added.
 type accountSet struct {
 	now   atomic.Pointer[[]*accountConn] // replaced whole
 	added chan *accountConn              // to be served from now on; nil where only the terminal is
 }
 
-// all returns the lines of now, which the caller must not change.
+// all returns the connections; the caller must not change the slice.
 func (u *accountSet) all() []*accountConn {
 	if now := u.now.Load(); now != nil {
 		return *now
@@ -89,12 +89,12 @@ func (u *accountSet) all() []*accountConn {
 	return nil
 }
 
-// set replaces the lines. One goroutine at a time does: the one that starts, then
-// the one that takes over a changed configuration.
+// set replaces the connections. Only one goroutine may call it: the one that starts the
+// process, then the one that applies a changed configuration.
 func (u *accountSet) set(lines []*accountConn) { u.now.Store(&lines) }
 
-// openAccount prepares the line of a configured account and returns it; nil for one
-// that cannot be served, which is then a misfit.
+// openAccount prepares the connection of a configured account and returns it, or nil for an
+// entry that cannot run, which becomes a fault.
 func (am *AccountManager) openAccount(a config.AdapterEntry) *accountConn {
 	if a.Misconfigured {
 		return nil
@@ -116,8 +116,8 @@ func (am *AccountManager) openAccount(a config.AdapterEntry) *accountConn {
 // adapterEntry returns the key of an account in the configuration.
 func adapterEntry(a config.AdapterEntry) string { return "adapters." + a.Name }
 
-// serveAccount serves an account until ctx is done or the account is let go, as soon as no
-// other process does.
+// serveAccount runs an account's connection until ctx is done or the account is removed. It
+// waits while another process serves the account.
 func (am *AccountManager) serveAccount(ctx context.Context, l *accountConn) error {
 	defer close(l.gone)
 	ctx, cancel := context.WithCancel(ctx)
@@ -142,7 +142,7 @@ func (am *AccountManager) serveAccount(ctx context.Context, l *accountConn) erro
 	return g.Wait()
 }
 
-// serveAdded serves the accounts that come after the start, until ctx is done.
+// serveAdded serves accounts that are added after the start, until ctx is done.
 func (am *AccountManager) serveAdded(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	for {
@@ -155,8 +155,8 @@ func (am *AccountManager) serveAdded(ctx context.Context) error {
 	}
 }
 
-// closeRemoved ends the lines whose entries are not those of the configuration any
-// more, and returns when what they had in hand has ended.
+// closeRemoved closes the connections whose entries were removed or changed, and returns when
+// their work in progress has ended.
 func (am *AccountManager) closeRemoved(ctx context.Context, next *config.Config) error {
 	var stay, gone []*accountConn
 	for _, l := range am.conns.all() {
@@ -186,15 +186,14 @@ func (am *AccountManager) closeRemoved(ctx context.Context, next *config.Config)
 	return nil
 }
 
-// sameAccount reports whether an entry is served as another was. Who may talk
-// there is asked anew with every message.
+// sameAccount reports whether two entries are served alike. Who may talk there is not compared:
+// it is read anew with every message.
 func sameAccount(a, b config.AdapterEntry) bool {
 	a.Admit = b.Admit
 	return a == b
 }
 
-// forgetAccount notes that the account of a line that has gone is connected no
-// longer.
+// forgetAccount removes the account of a closed connection from those that are connected.
 func (am *AccountManager) forgetAccount(l *accountConn) {
 	am.Opening.Lock()
 	defer am.Opening.Unlock()
@@ -204,8 +203,8 @@ func (am *AccountManager) forgetAccount(l *accountConn) {
 	am.own.Store(&own)
 }
 
-// openAdded serves the configured accounts that are not served yet. What was wrong with
-// an entry before is forgotten.
+// openAdded opens the configured accounts that have no connection yet. Earlier faults of their
+// entries are cleared.
 func (am *AccountManager) openAdded(ctx context.Context) error {
 	if am.conns.added == nil {
 		return nil

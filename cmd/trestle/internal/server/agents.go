@@ -41,9 +41,9 @@ func (as *agentSet) agents() []shell.Agent {
 	return all
 }
 
-// model returns the client of an endpoint: one for each credential, so that a
-// refused key pauses itself alone. Where there is no usable endpoint the
-// built-in model answers, and health says so.
+// model returns the client of an endpoint, one for each credential, so that a refused key
+// pauses only its own calls. Without a usable endpoint it returns the built-in model, and
+// health reports that.
 func (as *agentSet) model(entry string, m config.ModelEndpoint) llm.ChatModel {
 	switch {
 	case as.Models != nil:
@@ -56,7 +56,9 @@ func (as *agentSet) model(entry string, m config.ModelEndpoint) llm.ChatModel {
 		as.modelFailure.Store(err.Error())
 		return offline.OfflineModel{}
 	}
-	return &llm.RetryingModel{Model: llm.CallObserver{Model: client, Saw: as.observeCall(as.healthOf(entry, m))}}
+	health := as.healthOf(entry, m)
+	health.setClient(client)
+	return &llm.RetryingModel{Model: llm.CallObserver{Model: client, Saw: as.observeCall(health)}}
 }
 
 // OpenEndpoint makes the client of an endpoint without calling it.
@@ -90,7 +92,7 @@ func (l *learnedModels) SaveCapability(endpoint, model string, c llm.ModelCapabi
 	return err
 }
 
-// newShell makes the agents' shell over the record.
+// newShell returns the shell that runs the agents over the store.
 func (am *AccountManager) newShell() *shell.Shell {
 	view := am.Store.Shell()
 	o := shell.Options{
@@ -114,8 +116,8 @@ type settingsKey struct {
 	agent, entry string
 }
 
-// shellSettings returns the settings of an agent in a space. Those of each entry
-// are worked out once for a configuration.
+// shellSettings returns the settings of an agent in a space. They are computed once for each
+// entry of a configuration.
 func (as *agentSet) shellSettings(agent spaces.AgentID, space spaces.SpaceID) shell.AgentSettings {
 	key := settingsKey{as.Config(), string(agent), as.keyOf(space)}
 	if known, ok := as.settings.Load(key); ok {
@@ -128,13 +130,13 @@ func (as *agentSet) shellSettings(agent spaces.AgentID, space spaces.SpaceID) sh
 	return s
 }
 
-// focusWeights are what the words for `focus` mean, and usualPriority is the
-// `render_priority` that changes nothing.
+// focusWeights maps the words of `focus` to weights; usualPriority is the `render_priority`
+// that changes nothing.
 var focusWeights = map[string]float64{"low": 0.5, "normal": 1, "high": 2}
 
 const usualPriority = 5
 
-// ShellSettings says in the shell's words what the configuration says.
+// ShellSettings converts the settings of the configuration to those of the shell.
 func ShellSettings(a config.AgentEntry, s config.ResolvedSettings) shell.AgentSettings {
 	return shell.AgentSettings{
 		ModelName: a.Model.Name, ContextTokens: s.ContextTokens, MaxOutput: s.MaxOutputTokens,
@@ -183,8 +185,8 @@ func (as *agentSet) embedder(a config.AgentEntry) llm.Embedder {
 	return client
 }
 
-// withheldTools returns the acts that the configuration takes from an agent (PRD-6.1-3).
-// Who may not speak may neither answer nor send a file.
+// withheldTools returns the tools that the configuration takes from an agent. An agent that may
+// not speak may neither reply nor send a file.
 func withheldTools(s config.ResolvedSettings) []string {
 	var off []string
 	for _, a := range []struct {

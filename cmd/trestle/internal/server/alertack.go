@@ -15,10 +15,10 @@ import (
 	"github.com/trestle-bridge/trestle/internal/config"
 )
 
-// ackFor is how long an acknowledged problem is quiet by default.
+// ackFor is the default time for which an acknowledged problem is not told again.
 const ackFor = 2 * time.Hour
 
-// operatorChats returns the chats of an adapter in which problems are told.
+// operatorChats returns the chats of an adapter in which operators are told of problems.
 func (core *Core) operatorChats(adapter string) []string {
 	var chats []string
 	for _, c := range core.Config().Alerts.Chats {
@@ -29,8 +29,8 @@ func (core *Core) operatorChats(adapter string) []string {
 	return chats
 }
 
-// acknowledge takes on what was told, in the words of a chat: a number for one
-// problem alone, and a length of time.
+// acknowledge acknowledges problems as a chat command asks for it: words are the number of one
+// problem, a length of time, both, or nothing.
 func (core *Core) acknowledge(ctx context.Context, words string, at time.Time) (string, error) {
 	id, span := alerts.AlertID(0), ackFor
 	for word := range strings.FieldsSeq(strings.ToLower(words)) {
@@ -54,8 +54,8 @@ func (core *Core) acknowledge(ctx context.Context, words string, at time.Time) (
 	return fmt.Sprintf("Quiet for %s: %s.", alerts.Span(span), strings.Join(taken, ", ")), nil
 }
 
-// acknowledgeAlerts makes one open problem quiet until then, or all of them, and returns
-// what they are.
+// acknowledgeAlerts acknowledges one open problem until a time, or all of them for id 0, and
+// returns what they are.
 func (core *Core) acknowledgeAlerts(ctx context.Context, id alerts.AlertID, until, at time.Time) ([]string, error) {
 	store := core.alertStore()
 	all, err := store.Problems(ctx, at)
@@ -78,7 +78,7 @@ func (core *Core) acknowledgeAlerts(ctx context.Context, id alerts.AlertID, unti
 	return taken, nil
 }
 
-// AckRequest asks for silence about a problem for some time.
+// AckRequest acknowledges a problem for some time.
 type AckRequest struct {
 	ID      alerts.AlertID `json:"id"`
 	Seconds int64          `json:"seconds"`
@@ -90,7 +90,7 @@ type AckResult struct {
 	Until time.Time `json:"until"`
 }
 
-// serveUnkept lists the problems that the record cannot take.
+// serveUnkept lists the problems that the store could not take.
 func (ctl controlServer) serveUnkept(rw http.ResponseWriter, _ *http.Request) {
 	held, _ := ctl.Unstored.Held()
 	control.WriteJSON(rw, http.StatusOK, append([]alerts.Alert{}, held...))

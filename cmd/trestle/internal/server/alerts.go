@@ -11,10 +11,10 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// alarmTTL is how long an alarm may wait to be sent: an older one is repeated.
+// alarmTTL is how long a notice of a problem may wait to be sent; then it is repeated.
 const alarmTTL = time.Hour
 
-// newAlertMonitor returns what looks for problems and tells of them.
+// newAlertMonitor returns the monitor that finds problems and tells operators.
 func (mon *processMonitor) newAlertMonitor() *alerts.AlertMonitor {
 	a := mon.Config().Alerts
 	w := &alerts.AlertMonitor{Store: mon.Store.Problems(), Reserve: &mon.Unstored, Logger: mon.Log, Looks: []alerts.ConditionProbe{mon.probeStore(), mon.probePeers()}}
@@ -31,16 +31,15 @@ func (mon *processMonitor) newAlertMonitor() *alerts.AlertMonitor {
 	return w
 }
 
-// alertStore is what an operator must know of: what the record has, and what it
-// cannot take.
+// alertStore returns the problems of the store together with those that it could not take.
 func (core *Core) alertStore() alerts.Store { return core.Unstored.Over(core.Store.Problems()) }
 
-// ownProbes look for what every process sees of itself alone.
+// ownProbes returns the probes of what only this process can see of itself.
 func (mon *processMonitor) ownProbes() []alerts.ConditionProbe {
 	return []alerts.ConditionProbe{mon.probeConnections(), mon.probeEntries(), mon.probeModels(), mon.probeMachine(), mon.probeNotifier(), mon.probeRewind(), mon.probeLog(), mon.probeIdleWork()}
 }
 
-// outboundClient is the client for addresses that the operator named.
+// outboundClient returns the client for addresses that the operator configured.
 func (core *Core) outboundClient() *http.Client {
 	c := http.Client{}
 	if core.Client != nil {
@@ -50,7 +49,7 @@ func (core *Core) outboundClient() *http.Client {
 	return &c
 }
 
-// monitorAlerts watches until ctx is done.
+// monitorAlerts runs the monitor in one process of the installation until ctx is done.
 func (mon *processMonitor) monitorAlerts(ctx context.Context) error {
 	select {
 	case <-mon.Ready: // before that every account is still silent
@@ -61,7 +60,7 @@ func (mon *processMonitor) monitorAlerts(ctx context.Context) error {
 	return mon.runExclusive(ctx, dutyProblems, nil, mon.newAlertMonitor().Run)
 }
 
-// chatNotifier tells of problems in the operators' chats, through the outbox.
+// chatNotifier posts problems in the operators' chats, through the outbox.
 type chatNotifier struct {
 	*connectionSet
 	chats []config.ChatRef
@@ -97,8 +96,8 @@ func (c chatNotifier) Tell(ctx context.Context, p alerts.Alert, at time.Time) bo
 	return posted
 }
 
-// accountOf returns the account that an adapter is connected with, here or in
-// another process; empty before its first connection.
+// accountOf returns the account of an adapter, which is connected here or in another process;
+// empty before its first connection.
 func (cs *connectionSet) accountOf(adapter string) string {
 	if l := cs.connectionOf(adapter); l != nil && l.Status().Account != "" {
 		return l.Status().Account
@@ -111,18 +110,19 @@ func (cs *connectionSet) accountOf(adapter string) string {
 	return ""
 }
 
-// minSeverityNotifier tells of what matters enough.
+// minSeverityNotifier passes on problems of a least severity.
 type minSeverityNotifier struct {
 	alerts.AlertNotifier
 	least alerts.AlertSeverity
 }
 
-// Tell tells of a problem that is at least as bad.
+// Tell passes on a problem of the least severity or a higher one.
 func (l minSeverityNotifier) Tell(ctx context.Context, p alerts.Alert, at time.Time) bool {
 	return p.Severity.AtLeast(l.least) && l.AlertNotifier.Tell(ctx, p, at)
 }
 
-// backgroundTasks are the parts of a process that look after it.
+// backgroundTasks returns what runs beside the work: alerts, heartbeats, reports to the service
+// manager.
 func (mon *processMonitor) backgroundTasks() []func(context.Context) error {
 	return []func(context.Context) error{mon.monitorAlerts, mon.sendHeartbeats, mon.reportStatus}
 }

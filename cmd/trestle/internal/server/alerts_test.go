@@ -110,7 +110,7 @@ func TestConditionsOfAnAccount(t *testing.T) {
 		{"cannot send", activity.ConnStatus{State: activity.ConnConnected, Heard: now, Paused: "401"}, now, alerts.Credentials},
 		{"somebody else", activity.ConnStatus{State: activity.ConnConflict, Heard: now}, now, alerts.Conflict},
 	} {
-		seen, bad := lineProblem(test.st, test.started, now)
+		seen, bad := connectionProblem(test.st, test.started, now)
 		if bad != (test.want != "") || bad && seen.Code != test.want {
 			t.Errorf("%s: %s, %v, want %q", test.name, seen.Code, bad, test.want)
 		}

@@ -105,7 +105,7 @@ func (w *world) cutBackfill(room string, messages int64) {
 	work := w.process.backfillJob()
 	j, err := work.Add(ctx, history.BackfillRequest{Space: room, Since: time.Now().Add(-30 * 24 * time.Hour)}, chats)
 	testutil.OK(w.t, err)
-	w.process.notifier.Ring(jobsBell)
+	w.process.notifier.Ring(jobsKey)
 	pass(20 * time.Second)
 	if j, err = w.process.Store.Jobs().Job(ctx, j.ID); err != nil || j.Done == 0 || j.Done >= messages {
 		w.t.Fatalf("cut off at %d of %d messages, %v", j.Done, messages, err)

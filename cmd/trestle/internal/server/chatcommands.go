@@ -13,7 +13,7 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// commandHandler does what people ask of the program itself in any chat.
+// commandHandler returns the handler of chat commands.
 func (am *AccountManager) commandHandler() *chatcommands.CommandHandler {
 	return &chatcommands.CommandHandler{
 		Roles: am.border, Runs: runControl{am.connectionSet}, Rooms: am.border, Platforms: am.platforms, Ack: am.acknowledge,
@@ -28,21 +28,21 @@ func (am *AccountManager) commandHandler() *chatcommands.CommandHandler {
 	}
 }
 
-// runControl are the shell and the record as people's commands take hold of them.
+// runControl stops, mutes and restarts agents for chat commands.
 type runControl struct{ *connectionSet }
 
-// Halt ends what agents do.
+// Halt stops runs of agents.
 func (r runControl) Halt(ctx context.Context, h spaces.StopRequest) (spaces.StopResult, error) {
 	defer r.notifyOutbox()
 	return r.shell.Cancel(ctx, h)
 }
 
-// Renew has the agents of a room begin afresh.
+// Renew begins new conversations with the agents of a room.
 func (r runControl) Renew(ctx context.Context, space spaces.SpaceID, at time.Time) error {
 	return r.Store.Shell().Renew(ctx, space, at)
 }
 
-// Mute has agents be silent in a room, or lifts it.
+// Mute mutes agents in a room, or unmutes them.
 func (r runControl) Mute(ctx context.Context, m spaces.MuteRequest) ([]spaces.AgentID, error) {
 	changed, err := r.Store.Shell().Mute(ctx, m)
 	if err == nil {
@@ -51,7 +51,7 @@ func (r runControl) Mute(ctx context.Context, m spaces.MuteRequest) ([]spaces.Ag
 	return changed, err
 }
 
-// platforms names what the program is connected to, as people call it.
+// platforms returns the names of the connected platforms, as people call them.
 func (cs *connectionSet) platforms() []string {
 	var on []string
 	for _, name := range []string{"telegram", "slack", "discord"} {
@@ -65,8 +65,8 @@ func (cs *connectionSet) platforms() []string {
 	return on
 }
 
-// grantRoles gives the people of the configuration their roles on the platform of
-// an account.
+// grantRoles stores the roles that the configuration gives people on the platform of an
+// account.
 func (am *AccountManager) grantRoles(ctx context.Context, adapter, account string) error {
 	c := am.Config()
 	platform, _, _ := strings.Cut(account, ":")
@@ -83,7 +83,8 @@ func (am *AccountManager) grantRoles(ctx context.Context, adapter, account strin
 	return am.border.Appoint(ctx, platform, all)
 }
 
-// identityLookup returns by which identity the platform of an account knows people of others.
+// identityLookup returns the identities on the platform of an account of people who are known
+// on other platforms.
 func (am *AccountManager) identityLookup(adapter, platform string) activity.IdentityLookup {
 	return func(i spaces.PlatformIdentity) (spaces.PlatformIdentity, bool) {
 		who, ok := am.Config().LinkedAccount(i.Platform, i.Scope, i.User, adapter)
@@ -97,8 +98,8 @@ const (
 	menuPause = 30 * time.Second
 )
 
-// registerCommands has the platform show the commands to people who type, once the
-// account has connected. A failure is ignored.
+// registerCommands registers the commands with the platform, which offers them to people who
+// type. It waits for the connection; a failure is ignored.
 func (am *AccountManager) registerCommands(ctx context.Context, l *accountConn) error {
 	menu, ok := l.adapter.(adapters.CommandMenu)
 	if !ok {

@@ -10,7 +10,7 @@ import (
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/storeopen"
 )
 
-// TryStart goes through the stages of a start and takes everything down again.
+// TryStart runs the stages of a start and then stops everything.
 func (s *Server) TryStart(ctx context.Context, data string) (err error) {
 	if err := s.Boot.Stage("config_load", s.logFaults); err != nil {
 		return err
@@ -35,7 +35,7 @@ func (s *Server) TryStart(ctx context.Context, data string) (err error) {
 	return nil
 }
 
-// checkModel tells whether the configured endpoint can be asked.
+// checkModel returns why the configured endpoint cannot be called, or nil.
 func (as *agentSet) checkModel() error {
 	switch {
 	case as.ModelFailed() != "":
@@ -46,8 +46,8 @@ func (as *agentSet) checkModel() error {
 	return nil
 }
 
-// tryListen opens the address for a moment. A process that serves this data
-// folder has it, and gives it to the next one.
+// tryListen opens the address and closes it. It skips an address that the process of this data
+// folder uses.
 func (s *Server) tryListen(ctx context.Context, socket string) error {
 	if _, running := control.DialSocket(ctx, socket); running || s.Config().Listen == "" {
 		return errSkipped
@@ -59,8 +59,8 @@ func (s *Server) tryListen(ctx context.Context, socket string) error {
 	return ln.Close()
 }
 
-// tryAccounts asks every platform who we are there, one after the other, so that
-// the report is in the order of the configuration.
+// tryAccounts connects each account once, in the order of the configuration, so that the report
+// has that order.
 func (s *Server) tryAccounts(ctx context.Context) {
 	for _, l := range s.conns.all() {
 		_ = s.Boot.Stage("adapter_"+l.name, func() error { // the report has the error

@@ -34,8 +34,8 @@ const LocalName = "local"
 // HomeRoom is the room of the terminal when no space is configured.
 const HomeRoom = "home"
 
-// Core is what every part of a process works with. The store and what is over it are set
-// once the store is open.
+// Core is what every part of a process uses. The store, border and mapping are set once the
+// store is open.
 type Core struct {
 	Current  atomic.Pointer[config.Config] // see Config and AccountManager.apply
 	Log      *slog.Logger
@@ -46,9 +46,9 @@ type Core struct {
 	mapping  *activity.SpaceMapping
 	spaceKeys
 
-	// Opening is held while rooms are opened as the configuration says, so that an
-	// account that joins and a configuration that changes do not mix. It guards misfits,
-	// the joined accounts and, after the start, the models of the agents.
+	// Opening is held while rooms are opened, so that an account that connects and a
+	// configuration that changes do not interleave. It guards faults, the connected accounts
+	// and, after the start, the models of the agents.
 	Opening latch.Latch
 	faults  []config.EntryProblem // entries that turned out not to run
 
@@ -70,8 +70,8 @@ type agentSet struct {
 	modelFailure atomic.Value                           // string; see ModelFailed
 }
 
-// clusterNode is this process among those of the installation: what each of them owns,
-// and how they notify each other.
+// clusterNode is this process among those of the installation: what each of them owns, and how
+// they notify each other.
 type clusterNode struct {
 	*Core
 	*agentSet
@@ -133,33 +133,33 @@ func NewAccountManager(c *config.Config, log *slog.Logger) *AccountManager {
 	}
 }
 
-// Config returns the configuration that counts now. Whoever needs several values
-// of it asks once.
+// Config returns the configuration in force. A caller that needs several values of it calls
+// Config once.
 func (core *Core) Config() *config.Config { return core.Current.Load() }
 
-// ModelFailed says why the configured model cannot be asked; empty when it can.
+// ModelFailed returns why the configured model cannot be called; empty when it can.
 func (as *agentSet) ModelFailed() string {
 	why, _ := as.modelFailure.Load().(string)
 	return why
 }
 
-// entryFaults lists the entries that do not run: those that were read so, and those
-// that turned out so.
+// entryFaults lists the entries that do not run, by the check of the configuration or by what
+// happened since.
 func (core *Core) entryFaults() []config.EntryProblem {
 	core.Opening.Lock()
 	defer core.Opening.Unlock()
 	return slices.Concat(core.Config().Problems, core.faults)
 }
 
-// connectedAccount is an account that is connected, with its way in.
+// connectedAccount is an account that has connected, with its ingress.
 type connectedAccount struct {
 	adapter string // the name of its entry
 	account string
 	in      *activity.Ingress
 }
 
-// testSeams is what a process takes from beyond itself, so that scenes can play
-// it on a network in memory with a scripted model.
+// testSeams replaces what a process takes from outside, so that tests can run it on a network
+// in memory with a scripted model.
 type testSeams struct {
 	Mint        func() string                                    // ids that are unique for ever and rise with time
 	nonce       func() string                                    // the secret word of one cycle's acts
@@ -171,8 +171,8 @@ type testSeams struct {
 	Hold        time.Duration                                    // how long a platform may hold a poll open; 0 is the adapter's own
 }
 
-// notifyOutbox tells every line, of this process and of others, that the outbox may
-// have something new.
+// notifyOutbox notifies every connection, of this process and of others, that the outbox may
+// have changed.
 func (cs *connectionSet) notifyOutbox() {
 	if cs.remote != nil {
 		cs.remote.Ring(outboxBell)
@@ -181,16 +181,15 @@ func (cs *connectionSet) notifyOutbox() {
 	cs.notifyOwnOutbox()
 }
 
-// notifyOwnOutbox tells every line of this process.
+// notifyOwnOutbox notifies every connection of this process.
 func (cs *connectionSet) notifyOwnOutbox() {
 	for _, l := range cs.conns.all() {
 		l.Ring()
 	}
 }
 
-// spaceKeys remembers which entry of the configuration a space comes from, so
-// that its settings are found. The zero value is empty; it is safe for
-// concurrent use.
+// spaceKeys maps spaces to their entries in the configuration, which have their settings. The
+// zero value is empty; its methods may be called concurrently.
 type spaceKeys struct {
 	mu   sync.RWMutex // guards keys
 	keys map[spaces.SpaceID]string
@@ -205,7 +204,7 @@ func (k *spaceKeys) remember(id spaces.SpaceID, key string) {
 	k.keys[id] = key
 }
 
-// keyOf returns the entry a space comes from; empty when it has none.
+// keyOf returns the entry of a space; empty when it has none.
 func (k *spaceKeys) keyOf(id spaces.SpaceID) string {
 	k.mu.RLock()
 	defer k.mu.RUnlock()

@@ -19,8 +19,8 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// personaOf returns how an agent appears where several speak through one account: by
-// its name and picture. An only agent is the account.
+// personaOf returns the name and picture under which an agent posts where several agents share
+// an account; nothing where it is the only agent.
 func (am *AccountManager) personaOf(agent spaces.AgentID) adapters.AgentPersona {
 	c := am.Config()
 	a, ok := c.Agent(string(agent))
@@ -30,8 +30,7 @@ func (am *AccountManager) personaOf(agent spaces.AgentID) adapters.AgentPersona 
 	return adapters.AgentPersona{Name: a.Name, Avatar: a.Avatar}
 }
 
-// egress returns the way out of an account, or nil when no line of this process
-// has joined with it.
+// egress returns the egress of an account, or nil when no connection of this process has it.
 func (cs *connectionSet) egress(account string) *activity.Egress {
 	for _, l := range cs.conns.all() {
 		if out := l.Egress(); out != nil && out.Account() == account {
@@ -79,8 +78,8 @@ func (am *AccountManager) unpaced(a config.AdapterEntry) bool {
 	return am.Config().Outgoing == "off"
 }
 
-// joinPlatform opens what the configuration names on an account and returns its
-// two ways.
+// joinPlatform returns the function that opens the spaces of an account once it has connected,
+// and returns its ingress and egress.
 func (am *AccountManager) joinPlatform(name string, ad adapters.Adapter, unpaced bool) activity.OnConnect {
 	return func(ctx context.Context, account adapters.BotAccount) (*activity.Ingress, *activity.Egress, error) {
 		in, err := am.openIngress(ctx, name, account)
@@ -99,7 +98,7 @@ func (am *AccountManager) joinPlatform(name string, ad adapters.Adapter, unpaced
 	}
 }
 
-// openIngress opens what an account that has connected serves, and returns its way in.
+// openIngress opens the spaces of a connected account and returns its ingress.
 func (am *AccountManager) openIngress(ctx context.Context, name string, account adapters.BotAccount) (*activity.Ingress, error) {
 	am.Opening.Lock()
 	defer am.Opening.Unlock()
@@ -122,8 +121,8 @@ func (cs *connectionSet) accounts() []adapters.BotAccount {
 	return nil
 }
 
-// ingressOptions opens the configured rooms that have chats on an account and says
-// who may talk there. p.opening is held.
+// ingressOptions opens the configured rooms that have chats on an account and returns who may
+// talk there. Opening is held.
 func (am *AccountManager) ingressOptions(ctx context.Context, name, account string) (activity.IngressOptions, error) {
 	c := am.Config()
 	named := map[spaces.SpaceID][]spaces.AgentID{}
@@ -160,8 +159,8 @@ func (am *AccountManager) ingressOptions(ctx context.Context, name, account stri
 	}, nil
 }
 
-// openRequest is how a configured space is opened, with its chats on one account; false
-// when it has none there.
+// openRequest returns the request that opens a configured space with its chats on one account;
+// false when it has none there.
 func (sm *SpaceManager) openRequest(s config.SpaceEntry, account, adapter string) (spaces.OpenRequest, bool) {
 	o := spaces.OpenRequest{
 		Key: s.Key, Name: s.Name, Circle: spaces.CircleID(s.Circle), Wake: sm.Config().SettingsFor("", s.Key).Wake,
@@ -186,7 +185,8 @@ func (sm *SpaceManager) runningAgents(names []string) []spaces.AgentID {
 	return ids
 }
 
-// serverDefaults returns the forms of an adapter's servers by the platform's id.
+// serverDefaults returns the settings for rooms of an adapter's servers, by the id of the
+// server.
 func (sm *SpaceManager) serverDefaults(adapter string) map[string]spaces.RoomDefaults {
 	forms := map[string]spaces.RoomDefaults{}
 	for _, s := range sm.Config().Servers {
@@ -200,7 +200,7 @@ func (sm *SpaceManager) serverDefaults(adapter string) map[string]spaces.RoomDef
 	return forms
 }
 
-// historyReader returns who can read the history of an account's chats.
+// historyReader returns the reader of the history of an account's chats.
 func (am *AccountManager) historyReader(ctx context.Context, account string) (adapters.HistoryReader, error) {
 	for _, l := range am.conns.all() {
 		if l.Status().Account != account {
@@ -221,8 +221,8 @@ func (am *AccountManager) historyReader(ctx context.Context, account string) (ad
 	return nil, fmt.Errorf("no account %s is connected now", account)
 }
 
-// ConnectReaders connects, without a line to receive by, the accounts that chats are on,
-// and returns who can read their history.
+// ConnectReaders connects the accounts that chats are on, without receiving their messages, and
+// returns a function that returns their history readers.
 func (am *AccountManager) ConnectReaders(ctx context.Context, chats []spaces.ChatMapping) func(ctx context.Context, account string) (adapters.HistoryReader, error) {
 	readers, failed := map[string]adapters.HistoryReader{}, map[string]error{}
 	for _, a := range am.Config().Adapters {

@@ -19,16 +19,16 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// keptEvents is how many live events a reader that was away can catch up with.
+// keptEvents is the number of live events that are kept for readers that reconnect.
 const keptEvents = 1024
 
-// newEventBus makes the bus of this process. Its ids are behind those of every
-// earlier process.
+// newEventBus returns the bus of this process. Its ids are greater than those of every earlier
+// process.
 func newEventBus() *inproc.EventBus {
 	return &inproc.EventBus{After: time.Now().UnixMicro(), Keep: keptEvents}
 }
 
-// newConsole makes the console of a process whose shell is there.
+// newConsole returns the console; the shell must exist.
 func (s *Server) newConsole() *console.Console {
 	o := console.Options{
 		Store: s.Store.Console(), Keys: s.Store.Keys(), Process: consoleBackend{s}, Jobs: jobsBackend{s.Store.Jobs(), s}, Settings: ConsoleSettings{s.Config, s.keyOf}, Live: liveEvents{s.Bus},
@@ -43,14 +43,13 @@ func (s *Server) narrator() *console.LiveEventSource {
 	return &console.LiveEventSource{Reader: s.Store.Console(), Bus: s.Bus, Logger: s.Log}
 }
 
-// access says from where the console may be called, as the configuration in
-// force has it.
+// access returns from where the console may be called, by the configuration in force.
 func (core *Core) access() console.Access {
 	c := core.Config()
 	return console.Access{Token: string(c.Token), Hosts: c.Hosts, Proxies: c.Proxies}
 }
 
-// liveEvents is the bus as the console reads it.
+// liveEvents adapts the bus to [console.EventSource].
 type liveEvents struct{ bus *inproc.EventBus }
 
 // Open implements [console.EventSource].
@@ -59,7 +58,7 @@ func (l liveEvents) Open(room int) pubsub.LiveStream { return l.bus.Open(room) }
 // Resume implements [console.EventSource].
 func (l liveEvents) Resume(id int64, room int) pubsub.LiveStream { return l.bus.Resume(id, room) }
 
-// consoleBackend is the running program as the console asks it.
+// consoleBackend implements what the console asks of the running program.
 type consoleBackend struct{ s *Server }
 
 var _ console.Process = consoleBackend{}
@@ -110,8 +109,8 @@ func (d consoleBackend) Cancel(ctx context.Context, run spaces.CycleID) (bool, e
 	return len(done.Runs) > 0, err
 }
 
-// Forget implements [console.Process]. Minds of other processes look when they are
-// rung, and within a second when the ring was lost.
+// Forget implements [console.Process]. Other processes reload their minds when they are
+// notified, or within a second when the notification was lost.
 func (d consoleBackend) Forget(ctx context.Context, m spaces.Mind, id string) (bool, error) {
 	had, err := d.s.shell.Forget(ctx, m, id)
 	d.recollect(had)
@@ -129,14 +128,14 @@ func (d consoleBackend) Correct(ctx context.Context, m spaces.Mind, id, fact str
 	return had, err
 }
 
-// recollect has other processes look at what their minds remember.
+// recollect notifies other processes that memories have changed.
 func (d consoleBackend) recollect(changed bool) {
 	if changed && d.s.remote != nil {
 		d.s.remote.Ring(forgetBell)
 	}
 }
 
-// jobsBackend is the jobs of the record as the console sees and steers them.
+// jobsBackend reads and changes jobs for the console.
 type jobsBackend struct {
 	jobs.JobReader
 	s *Server
@@ -148,12 +147,12 @@ var _ console.Jobs = jobsBackend{}
 func (w jobsBackend) Ask(ctx context.Context, id int64, want jobs.JobState) (jobs.Job, error) {
 	j, err := w.s.Store.Jobs().Ask(ctx, id, want, time.Now())
 	if err == nil {
-		w.s.notifier.Ring(jobsBell)
+		w.s.notifier.Ring(jobsKey)
 	}
 	return j, err
 }
 
-// Banner says in one line what runs, and where it is looked at.
+// Banner returns one line with what runs and the address of the console.
 func (s *Server) Banner() string {
 	text := "trestle " + buildinfo.Current().Version
 	if s.ListenAt != "" {
@@ -162,8 +161,8 @@ func (s *Server) Banner() string {
 	return text + "   data " + s.Config().Data
 }
 
-// LoginAddress returns where the console is, with a key that opens one browser within
-// ten minutes where one can be made.
+// LoginAddress returns the address of the console, if possible with a link key that opens it in
+// one browser within ten minutes.
 func (s *Server) LoginAddress(ctx context.Context) string {
 	address := "http://" + LocalAddress(s.ListenAt)
 	made, err := s.Console.NewLink(ctx)
@@ -173,7 +172,7 @@ func (s *Server) LoginAddress(ctx context.Context) string {
 	return address + made.Path + "   (once, within 10 minutes; `trestle open --data " + s.Config().Data + "` makes another)"
 }
 
-// ConsoleSettings is a configuration as the API shows it.
+// ConsoleSettings implements [console.Settings] over a configuration.
 type ConsoleSettings struct {
 	Current func() *config.Config       // the one in force
 	EntryOf func(spaces.SpaceID) string // that a space comes from, as far as it is known
@@ -201,14 +200,14 @@ func (s ConsoleSettings) Price(agent spaces.AgentID) (spaces.TokenPrice, bool) {
 	return AgentPrice(s.Current(), agent)
 }
 
-// AgentPrice returns what tokens of an agent's model cost; false when no price is configured.
+// AgentPrice returns the price of tokens of an agent's model; false when none is configured.
 func AgentPrice(c *config.Config, agent spaces.AgentID) (spaces.TokenPrice, bool) {
 	p := c.SettingsFor(string(agent), "").Price
 	p.Cached = cmp.Or(p.Cached, p.Input)
 	return spaces.TokenPrice{Input: p.Input, Cached: p.Cached, Output: p.Output}, p.Input > 0 || p.Output > 0
 }
 
-// answerCommand answers a reading command where the process has an answer for it.
+// answerCommand answers a reading command, or returns [console.ErrUnknown].
 func (s *Server) answerCommand(ctx context.Context, command string, q url.Values) (any, error) {
 	if s.Answers == nil {
 		return nil, console.ErrUnknown

@@ -17,8 +17,8 @@ import (
 // controlServer answers on the control socket.
 type controlServer struct{ *Server }
 
-// control opens the socket and has g serve it. Without it the process runs all
-// the same; commands that need it then say so.
+// control opens the socket and serves it in g. A process without a socket still runs; commands
+// that need it fail.
 func (s *Server) control(ctx context.Context, g *errgroup.Group) {
 	if _, taken := control.DialSocket(ctx, s.Socket()); taken { // both write one database
 		s.Log.Warn("another process of this data folder answers commands", "socket", s.Socket())
@@ -63,7 +63,7 @@ func (ctl controlServer) say(ctx context.Context, q control.SayRequest) (control
 	return control.EmptyAnswer{}, err
 }
 
-// sayQuiet marks in a room the moment in which nothing is under way any more.
+// sayQuiet waits until no work is in progress and shows that in a room.
 func (ctl controlServer) sayQuiet(ctx context.Context, q control.QuietRequest) (control.EmptyAnswer, error) {
 	room, err := ctl.FindRoom(q.Space)
 	if err == nil {
@@ -75,7 +75,7 @@ func (ctl controlServer) sayQuiet(ctx context.Context, q control.QuietRequest) (
 	return control.EmptyAnswer{}, err
 }
 
-// serveChat seats the caller in a room for as long as it listens.
+// serveChat streams a room to the caller until it disconnects.
 func (ctl controlServer) serveChat(rw http.ResponseWriter, r *http.Request) {
 	place, err := ctl.EnterRoom(r.Context(), r.URL.Query().Get("space"))
 	if err != nil {
@@ -92,34 +92,34 @@ func (ctl controlServer) serveChat(rw http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Leave gives a seat up although the caller has gone.
+// Leave ends a terminal's stay in a room, also after ctx has ended.
 func (sm *SpaceManager) Leave(ctx context.Context, place *LocalRoom) {
 	if err := WithGrace(ctx, place.Leave); err != nil {
 		sm.Log.Warn("room not left", "space", place.Room.Key, "error", err)
 	}
 }
 
-// addBackup adds the job; the runner of this process does it.
+// addBackup adds a backup job and notifies the runner of this process.
 func (ctl controlServer) addBackup(ctx context.Context, q backup.BackupRequest) (backup.BackupResult, error) {
 	a, err := ctl.backupJob().Add(ctx, q.File)
-	ctl.notifier.Ring(backupBell)
+	ctl.notifier.Ring(backupsKey)
 	return a, err
 }
 
-// addBackfill adds the job; the runner of this process does it.
+// addBackfill adds a backfill job and notifies the runner of this process.
 func (ctl controlServer) addBackfill(ctx context.Context, q history.BackfillRequest) (jobs.JobSnapshot, error) {
 	chats, err := history.SpaceChats(ctx, ctl.Store, q.Space)
 	if err != nil {
 		return jobs.JobSnapshot{}, err
 	}
 	j, err := ctl.backfillJob().Add(ctx, q, chats)
-	ctl.notifier.Ring(jobsBell)
+	ctl.notifier.Ring(jobsKey)
 	return jobs.Shown(j), err
 }
 
-// addImport adds the job; the runner of this process does it.
+// addImport adds an import job and notifies the runner of this process.
 func (ctl controlServer) addImport(ctx context.Context, q history.ImportRequest) (jobs.JobSnapshot, error) {
 	j, err := ctl.importJob().Add(ctx, q)
-	ctl.notifier.Ring(jobsBell)
+	ctl.notifier.Ring(jobsKey)
 	return jobs.Shown(j), err
 }

@@ -10,15 +10,15 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// directSendStore is the shell's journal with a way to the lines of this process: what
-// a step decided to send leaves with the commit that makes it durable.
+// directSendStore is the shell's journal. It passes what a step decided to send to the
+// connections of this process once the step is committed.
 type directSendStore struct {
 	sqlstore.AgentStore
 	egress func(account string) *activity.Egress // nil when the account has no line that has joined
 	ring   func(account string)                  // tells an account, wherever it is served, of its outbox
 }
 
-// Commit makes a step durable and hands on what it decided to send.
+// Commit commits a step and passes on what it decided to send.
 func (j directSendStore) Commit(ctx context.Context, c spaces.StepCommit) (spaces.CommitResult, error) {
 	var offered []reservedSend
 	c.Leaves = func(a spaces.Action) bool {
@@ -42,7 +42,7 @@ func (j directSendStore) Commit(ctx context.Context, c spaces.StepCommit) (space
 	whole = true
 	for _, o := range offered {
 		if i := slices.IndexFunc(done.Leaving, func(a spaces.Action) bool { return a.ID == o.action }); i >= 0 {
-			j.hand(o.to, done.Leaving[i])
+			j.passOn(o.to, done.Leaving[i])
 		} else {
 			o.to.Release(o.action, err != nil && !refused(err))
 		}
@@ -53,16 +53,15 @@ func (j directSendStore) Commit(ctx context.Context, c spaces.StepCommit) (space
 	return done, err
 }
 
-// A reservedSend is an action that a way out has kept a hand for.
+// A reservedSend is an action for which an egress has reserved a slot.
 type reservedSend struct {
 	to     *activity.Egress
 	action spaces.ActionID
 }
 
-// hand gives an action to the way out that kept a hand for it. If that one has
-// ended since, because the account's entry was changed, the account's next one
-// finds the action among what was left behind.
-func (j directSendStore) hand(to *activity.Egress, a spaces.Action) {
+// passOn passes an action to the egress that reserved a slot for it. If that egress has ended,
+// because the account's entry was changed, the next one claims the action from the outbox.
+func (j directSendStore) passOn(to *activity.Egress, a spaces.Action) {
 	if to.SendReserved(a) {
 		return
 	}
@@ -71,7 +70,7 @@ func (j directSendStore) hand(to *activity.Egress, a spaces.Action) {
 	}
 }
 
-// refused reports whether a commit surely did not happen.
+// refused reports whether a commit certainly did not happen.
 func refused(err error) bool {
 	return slices.ContainsFunc([]error{spaces.ErrLeaseLost, spaces.ErrStale, spaces.ErrAgentRun, spaces.ErrHalted}, func(refusal error) bool { return errors.Is(err, refusal) })
 }

@@ -5,8 +5,8 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// drafts show what agents are about to say by the ways out that this process has.
-// An account that another process sends for shows none.
+// drafts shows partial answers through the egresses of this process. An account that another
+// process serves shows none.
 type drafts struct{ conns *connectionSet }
 
 var _ shell.DraftDisplay = drafts{}

@@ -83,8 +83,8 @@ func (x *examination) examineRecord(ctx context.Context) []adapters.AccountDiagn
 	return r.Examine(clocks, x.now)
 }
 
-// examineDatabase looks at the server that keeps the record. Its backups are made
-// with its own tools, and are not visible here.
+// examineDatabase examines the database server. Backups that its own tools make are not visible
+// here.
 func (x *examination) examineDatabase(ctx context.Context) doctor.DataDir {
 	r := doctor.DataDir{Folder: x.conf.Data}
 	if info, err := os.Stat(x.conf.Data); err == nil {
@@ -106,7 +106,7 @@ func (x *examination) examineConsole(ctx context.Context) []adapters.AccountDiag
 	return c.Examine(ctx)
 }
 
-// endpoints returns a part for each model that is asked.
+// endpoints returns a check for each model that agents use.
 func (x *examination) endpoints() []doctor.Check {
 	var all []doctor.Check
 	add := func(name, entry string, m config.ModelEndpoint, s config.ResolvedSettings) {
@@ -131,14 +131,13 @@ func (x *examination) endpoints() []doctor.Check {
 	return all
 }
 
-// tagsAlone reports whether every agent of a model asks for acts in its text.
+// tagsAlone reports whether every agent of a model calls tools by tags in its text.
 func tagsAlone(c *config.Config, m config.ModelEndpoint) bool {
 	of := slices.DeleteFunc(slices.Clone(c.Agents), func(a config.AgentEntry) bool { return a.Model != m })
 	return len(of) > 0 && !slices.ContainsFunc(of, func(a config.AgentEntry) bool { return c.SettingsFor(a.ID, "").Dialect != "tags" })
 }
 
-// endpoint returns a model's client without its patience: a doctor wants to
-// hear of failures.
+// endpoint returns a client of a model that does not retry, so that the doctor sees failures.
 func (x *examination) endpoint(m config.ModelEndpoint) (llm.ChatModel, error) {
 	if x.Models != nil {
 		return x.Models(m), nil
@@ -146,8 +145,7 @@ func (x *examination) endpoint(m config.ModelEndpoint) (llm.ChatModel, error) {
 	return x.OpenEndpoint(m)
 }
 
-// examineAccount looks at one account, in the process that serves it or else
-// from here.
+// examineAccount examines one account, in the process that serves it or else from here.
 func (x *examination) examineAccount(ctx context.Context, a config.AdapterEntry) []adapters.AccountDiagnosis {
 	if x.running != nil {
 		found, err := x.there.over(ctx, x.running, a.Name)
@@ -165,8 +163,8 @@ func (x *examination) examineAccount(ctx context.Context, a config.AdapterEntry)
 	return examineAdapter(ctx, ad, namedChats(x.conf, a.Name), x.servedElsewhere(ctx, a.Name))
 }
 
-// servedElsewhere reports whether a process of the installation serves the account,
-// though none serves this data folder. Where the database does not say, one may.
+// servedElsewhere reports whether another process of the installation serves the account while
+// none serves this data folder. It returns true when the database does not answer.
 func (x *examination) servedElsewhere(ctx context.Context, name string) bool {
 	if x.conf.Database == "" {
 		return false
@@ -202,9 +200,8 @@ func namedChats(c *config.Config, adapter string) []string {
 	return ids
 }
 
-// examined is the answer of GET /doctor on the control socket: what the running
-// process finds of one of its accounts. Nothing is found of one that it does
-// not serve.
+// examined is the answer of GET /doctor on the control socket: the findings of the running
+// process about one of its accounts; none for an account that it does not serve.
 type examined struct {
 	Findings []adapters.AccountDiagnosis `json:"findings"`
 	Clocks   []clockskew.ClockOffset     `json:"clocks"`
@@ -222,7 +219,7 @@ func (ctl controlServer) serveDoctor(rw http.ResponseWriter, r *http.Request) {
 	control.WriteJSON(rw, http.StatusOK, answer)
 }
 
-// examinedThere collects what a running process read off its clocks.
+// examinedThere holds the clock readings of a running process.
 type examinedThere struct {
 	mu   sync.Mutex // guards read
 	read []clockskew.ClockOffset
@@ -243,7 +240,7 @@ func (t *examinedThere) over(ctx context.Context, c *control.Client, name string
 	return a.Findings, nil
 }
 
-// examine examines, as trestle doctor does, the configuration in force.
+// examine runs the checks of trestle doctor over the configuration in force.
 func (ctl controlServer) examine(ctx context.Context, o doctor.Options) (doctor.CheckReport, error) {
 	return NewExamination(ctx, ctl.Config(), func(path string) string { return path }).Report(ctx, o)
 }
@@ -254,7 +251,7 @@ func (t *examinedThere) clocks() []clockskew.ClockOffset {
 	return t.read
 }
 
-// Report examines the parts that are wanted.
+// Report runs the checks that o chooses.
 func (x *examination) Report(ctx context.Context, o doctor.Options) (doctor.CheckReport, error) {
 	parts := x.Parts()
 	if err := CheckParts(o.Parts, parts); err != nil {
@@ -263,7 +260,7 @@ func (x *examination) Report(ctx context.Context, o doctor.Options) (doctor.Chec
 	return doctor.Examine(ctx, parts, o), nil
 }
 
-// CheckParts refuses names that are of no check.
+// CheckParts returns an error for a name that no check has.
 func CheckParts(named []string, parts []doctor.Check) error {
 	var known []string
 	for _, part := range parts {

@@ -11,11 +11,11 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// FilesFolder is where the files of messages are kept, within the data folder.
+// FilesFolder is the folder for files of messages, within the data folder.
 const FilesFolder = "attachments"
 
-// fetchFiles fetches the files that an account's messages carry, from when it has
-// connected until ctx is done.
+// fetchFiles fetches the files of an account's messages, from the first connection until ctx is
+// done.
 func (fm *fileManager) fetchFiles(ctx context.Context, l *accountConn) error {
 	if !fm.fetchesFiles(l.name) {
 		return nil
@@ -43,7 +43,7 @@ func (fm *fileManager) fetchesFiles(adapter string) bool {
 	return can
 }
 
-// connectionOf returns the line of an adapter, or nil.
+// connectionOf returns the connection of an adapter, or nil.
 func (cs *connectionSet) connectionOf(adapter string) *accountConn {
 	for _, l := range cs.conns.all() {
 		if l.name == adapter {
@@ -53,9 +53,8 @@ func (cs *connectionSet) connectionOf(adapter string) *accountConn {
 	return nil
 }
 
-// notifyFor returns the notification for work that an adapter's messages cause: for the part that
-// fetches their files, and to minds, which come last: of those who were woken here,
-// the last one runs first.
+// notifyFor returns the function that notifies of work that an adapter's messages cause: first
+// the fetcher of their files, then the minds, of which the one that was woken last runs first.
 func (cs *connectionSet) notifyFor(adapter string) func([]spaces.PendingWork) {
 	return func(ws []spaces.PendingWork) {
 		if l := cs.connectionOf(adapter); l != nil {
@@ -68,15 +67,15 @@ func (cs *connectionSet) notifyFor(adapter string) func([]spaces.PendingWork) {
 	}
 }
 
-// notifyMinds tells the minds of this process, if it has any.
+// notifyMinds notifies the minds of this process, if it runs any.
 func (as *agentSet) notifyMinds(ws []spaces.PendingWork) {
 	if as.Config().HasRole(config.RoleMinds) {
 		as.shell.Ring(ws)
 	}
 }
 
-// notifyAccounts tells connections that their outbox has something new, and the worker for
-// voices that there may be one.
+// notifyAccounts notifies connections that their outbox may have changed, and the transcription
+// worker that there may be a voice message.
 func (fm *fileManager) notifyAccounts(accounts []string) {
 	if s := fm.voices.Load(); s != nil {
 		s.Ring()
@@ -86,8 +85,8 @@ func (fm *fileManager) notifyAccounts(accounts []string) {
 	}
 }
 
-// openFiles opens the folder of files. Without it the rest runs, and no files are
-// fetched.
+// openFiles opens the folder of files. If it cannot be opened, the process runs without
+// fetching files.
 func (fm *fileManager) openFiles() {
 	folder, err := blobs.Open(filepath.Join(fm.Config().Data, FilesFolder))
 	if err != nil {
@@ -103,7 +102,7 @@ func (fm *fileManager) openFiles() {
 	}
 }
 
-// removeUnused takes the bytes of forgotten files off the disk until ctx is done.
+// removeUnused deletes files that no message refers to any more, until ctx is done.
 func (fm *fileManager) removeUnused(ctx context.Context) error {
 	if fm.files == nil {
 		return nil

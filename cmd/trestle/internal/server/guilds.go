@@ -14,10 +14,10 @@ import (
 // listing bounds the time to list the chats of an account's servers.
 const listing = 30 * time.Second
 
-// openServers opens a space for each chat of the servers that the configuration
-// names, as if we had just been let in there, and brings those that are open up
-// to the server's form. Chats that come later are opened when we are; one that
-// cannot be listed now, when a message comes from it.
+// openServers opens a space for each chat of the servers that the configuration names, as if
+// the account had just joined there, and gives existing spaces the settings of their server.
+// Chats that come later are opened when the account joins them; chats that cannot be listed
+// now, with their next message.
 func (sm *SpaceManager) openServers(ctx context.Context, ad adapters.Adapter, j connectedAccount) {
 	lister, ok := ad.(adapters.ChatLister)
 	servers := sm.serverDefaults(j.adapter)
@@ -46,7 +46,7 @@ func (sm *SpaceManager) openServers(ctx context.Context, ad adapters.Adapter, j 
 	}
 }
 
-// reopenServers is openServers for the accounts that have joined.
+// reopenServers calls openServers for every connected account.
 func (sm *SpaceManager) reopenServers(ctx context.Context) {
 	sm.Opening.Lock()
 	all := slices.Clone(sm.joined)
@@ -59,7 +59,7 @@ func (sm *SpaceManager) reopenServers(ctx context.Context) {
 	}
 }
 
-// allServerDefaults returns the forms of the servers of each account.
+// allServerDefaults returns the settings of the servers of each account.
 func (sm *SpaceManager) allServerDefaults() map[string]map[string]spaces.RoomDefaults {
 	all := map[string]map[string]spaces.RoomDefaults{}
 	for _, a := range sm.Config().Adapters {
@@ -74,8 +74,8 @@ func sameRooms(a, b map[string]spaces.RoomDefaults) bool {
 	})
 }
 
-// applyDefaults gives the spaces of a server's chats its form. A chat that is in a
-// room of the configuration has that room's form, and is left alone.
+// applyDefaults gives the spaces of a server's chats its settings. It skips a chat of a
+// configured room, which has the settings of that room.
 func (sm *SpaceManager) applyDefaults(ctx context.Context, j connectedAccount, group string, form spaces.RoomDefaults, chats []adapters.Chat) error {
 	rooms, err := sm.border.Admitted(ctx, j.account)
 	if err != nil {
@@ -98,7 +98,7 @@ func (sm *SpaceManager) applyDefaults(ctx context.Context, j connectedAccount, g
 	return nil
 }
 
-// applyRoomDefaults gives one space, which is chat's, a form.
+// applyRoomDefaults gives the space of one chat the settings of its server.
 func (sm *SpaceManager) applyRoomDefaults(ctx context.Context, r spaces.ConfiguredSpace, chat spaces.ChatMapping, form spaces.RoomDefaults) error {
 	o := spaces.OpenRequest{Circle: form.Circle, Wake: form.Wake, Agents: form.Agents, Chats: []spaces.ChatMapping{{Account: chat.Account, Chat: chat.Chat}}, At: time.Now()}
 	asIs := (form.Circle == "" || form.Circle == r.Circle) && form.Wake == r.Wake

@@ -8,8 +8,8 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// rememberServer notes of which entry of a server a space is, also for processes that do not
-// serve the server's account and for the next start.
+// rememberServer stores the server entry of a space, also for the next start and for processes
+// that do not serve the account.
 func (sm *SpaceManager) rememberServer(ctx context.Context, id spaces.SpaceID, key string) error {
 	if sm.keyOf(id) == key {
 		return nil
@@ -21,7 +21,7 @@ func (sm *SpaceManager) rememberServer(ctx context.Context, id spaces.SpaceID, k
 	return nil
 }
 
-// loadServers learns of which servers the spaces are that are in the record.
+// loadServers reads the server entries of all stored spaces.
 func (sm *SpaceManager) loadServers(ctx context.Context) error {
 	of, err := sm.border.Served(ctx)
 	for id, key := range of {
@@ -30,8 +30,8 @@ func (sm *SpaceManager) loadServers(ctx context.Context) error {
 	return err
 }
 
-// loadServersOf does so for the spaces in which something waits: another process may
-// have opened them since.
+// loadServersOf reads the server entries of spaces with work: another process may have opened
+// them since.
 func (sm *SpaceManager) loadServersOf(ctx context.Context, ws []spaces.PendingWork) error {
 	if len(sm.Config().Servers) == 0 {
 		return nil
@@ -51,14 +51,14 @@ func (sm *SpaceManager) loadServersOf(ctx context.Context, ws []spaces.PendingWo
 	return nil
 }
 
-// serverAwareQueue is the shell's inbox. Where a space comes from is known before anything is
-// claimed in it.
+// serverAwareQueue is the shell's inbox. It reads the server entry of a space before work in it
+// is claimed.
 type serverAwareQueue struct {
 	sqlstore.AgentStore
 	learn func(context.Context, []spaces.PendingWork) error
 }
 
-// Waiting lists what waits, as the record does.
+// Waiting lists pending work after it has read the server entries of its spaces.
 func (i serverAwareQueue) Waiting(ctx context.Context, at time.Time, limit int) ([]spaces.PendingWork, error) {
 	ws, err := i.AgentStore.Waiting(ctx, at, limit)
 	if err != nil {

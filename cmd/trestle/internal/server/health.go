@@ -14,8 +14,7 @@ import (
 	"github.com/trestle-bridge/trestle/internal/systemd"
 )
 
-// heardWithin is how lately a platform must have been heard to be healthy
-// (ECOSYSTEM 1, rule 4).
+// heardWithin is the longest time without a sign of the platform for a healthy connection.
 const heardWithin = 90 * time.Second
 
 // processMonitor observes a process: its health, its problems, and what it reports to
@@ -39,11 +38,11 @@ func (mon *processMonitor) Health() console.Health {
 	r := mon.Boot.Report()
 	h := console.Health{CoreReady: r.CoreReady, TrustPassed: r.TrustPassed, Version: buildinfo.Current().Version, StartedAt: r.StartedAt.UTC(), Listen: mon.ListenAt}
 	now := time.Now()
-	h.Extensions = append(mon.modelExtensions(now), schedulerExtension(mon.scheduled.Load(), mon.Config().HasRole(config.RoleMinds), mon.idle.of(alerts.NotTaken, "")))
-	h.Extensions = append(h.Extensions, mon.recordExtensions(now)...)
-	h.Extensions = append(h.Extensions, mon.redisExtensions()...)
+	h.Extensions = append(mon.modelComponents(now), schedulerComponent(mon.scheduled.Load(), mon.Config().HasRole(config.RoleMinds), mon.idle.of(alerts.NotTaken, "")))
+	h.Extensions = append(h.Extensions, mon.storeComponents(now)...)
+	h.Extensions = append(h.Extensions, mon.redisComponents()...)
 	for _, l := range mon.conns.all() {
-		h.Extensions = append(h.Extensions, lineExtension(l.Status(), now, mon.idle.of(alerts.NotSent, l.name)))
+		h.Extensions = append(h.Extensions, connectionComponent(l.Status(), now, mon.idle.of(alerts.NotSent, l.name)))
 	}
 	h.Extensions = append(h.Extensions, ProblemComponents(mon.entryFaults())...)
 	h.Extensions = append(h.Extensions, mon.Reloader.extensions()...)
@@ -56,10 +55,10 @@ func (mon *processMonitor) Health() console.Health {
 	return h
 }
 
-// lineExtension returns the state of an account. It is healthy when it was heard
-// lately, whatever it believes of itself, and sends what is due; idle says what it
-// does not send.
-func lineExtension(s activity.ConnStatus, now time.Time, idle string) console.Component {
+// connectionComponent returns the state of an account. It is healthy when its platform was heard
+// lately, whatever the state of the connection, and it sends what is due; idle is what it does
+// not send.
+func connectionComponent(s activity.ConnStatus, now time.Time, idle string) console.Component {
 	x := console.Component{
 		Name: s.Name, Kind: "adapter", State: string(s.State), Account: s.Account, Handle: s.Handle, Reason: s.Reason,
 		Since: OptionalTime(s.Since), Heard: OptionalTime(s.Heard),
@@ -76,7 +75,7 @@ func lineExtension(s activity.ConnStatus, now time.Time, idle string) console.Co
 	return x
 }
 
-// ProblemComponents lists the entries that cannot run as they are written.
+// ProblemComponents returns a component for each entry that cannot run.
 func ProblemComponents(problems []config.EntryProblem) []console.Component {
 	var all []console.Component
 	for _, p := range problems {
@@ -85,7 +84,7 @@ func ProblemComponents(problems []config.EntryProblem) []console.Component {
 	return all
 }
 
-func modelExtension(m config.ModelEndpoint, failure string) console.Component {
+func modelComponent(m config.ModelEndpoint, failure string) console.Component {
 	switch {
 	case failure != "":
 		return console.Component{Name: "model", Kind: "model", State: "misconfigured", Reason: failure}
@@ -95,9 +94,9 @@ func modelExtension(m config.ModelEndpoint, failure string) console.Component {
 	return console.Component{Name: "model", Kind: "model", State: "configured", Healthy: true}
 }
 
-// recordExtensions says that the record takes nothing, while that is so
-// (DELIVERY 2.7, "Disk full"), or that a commit does not come to its end.
-func (mon *processMonitor) recordExtensions(now time.Time) []console.Component {
+// storeComponents reports a store that takes no writes, such as on a full disk, and a commit
+// that does not end.
+func (mon *processMonitor) storeComponents(now time.Time) []console.Component {
 	x := console.Component{Name: "record", Kind: "record", State: "full", Reason: "the disk is full: nothing is taken in and nothing is sent"}
 	_, why := mon.Unstored.Held()
 	busy := mon.Store.BusyFor()
@@ -105,7 +104,7 @@ func (mon *processMonitor) recordExtensions(now time.Time) []console.Component {
 	case errors.Is(why, engine.ErrFull) || now.Sub(mon.Store.FullAt()) < fullLately:
 	case why != nil:
 		x.State, x.Reason = "refusing", why.Error()
-	case busy > stuckCommit:
+	case busy > stuckCommitAge:
 		x.State, x.Reason = "stuck", "a commit has not ended for "+busy.Round(time.Second).String()+": nothing is taken in until it has"
 	default:
 		return nil
@@ -113,9 +112,9 @@ func (mon *processMonitor) recordExtensions(now time.Time) []console.Component {
 	return []console.Component{x}
 }
 
-// schedulerExtension returns the state of the scheduler; idle says what due work no process
-// takes up.
-func schedulerExtension(started, here bool, idle string) console.Component {
+// schedulerComponent returns the state of the scheduler; idle is due work that no process takes
+// up.
+func schedulerComponent(started, here bool, idle string) console.Component {
 	x := console.Component{Name: "scheduler", Kind: "scheduler", State: "running", Healthy: started}
 	switch {
 	case !here:

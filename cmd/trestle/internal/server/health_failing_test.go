@@ -12,7 +12,7 @@ import (
 func TestAccountWhoseSendsFailIsNotHealthy(t *testing.T) {
 	now := time.Now()
 	s := activity.ConnStatus{Name: "telegram", State: activity.ConnConnected, Heard: now, Failing: "it answered HTTP 500"}
-	if x := lineExtension(s, now, ""); x.Healthy || !strings.Contains(x.Reason, "HTTP 500") {
+	if x := connectionComponent(s, now, ""); x.Healthy || !strings.Contains(x.Reason, "HTTP 500") {
 		t.Errorf("healthy %t, because %q", x.Healthy, x.Reason)
 	}
 }

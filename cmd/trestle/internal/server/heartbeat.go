@@ -10,14 +10,15 @@ import (
 	"github.com/trestle-bridge/trestle/internal/textformat"
 )
 
-// isHealthy reports whether every failing part has been acknowledged.
+// isHealthy reports whether every failing problem is acknowledged.
 func (mon *processMonitor) isHealthy(ctx context.Context) bool {
 	now := time.Now()
 	all, err := mon.alertStore().Problems(ctx, now)
 	return err == nil && !alerts.Unwell(all, now) && mon.Boot.Report().TrustPassed
 }
 
-// sendHeartbeats asks the dead man's switch while all is well, until ctx is done.
+// sendHeartbeats requests the heartbeat address while the process is healthy, until ctx is
+// done.
 func (mon *processMonitor) sendHeartbeats(ctx context.Context) error {
 	url := mon.Config().Alerts.DeadMan
 	if url == "" {
@@ -26,8 +27,8 @@ func (mon *processMonitor) sendHeartbeats(ctx context.Context) error {
 	return (&alerts.Heartbeat{URL: string(url), Client: mon.outboundClient(), Well: mon.isHealthy, Logger: mon.Log}).Run(ctx)
 }
 
-// reportStatus tells the service manager how the program is, until ctx is done. The
-// watchdog is fed only while the record answers.
+// reportStatus sends the status of the process to the service manager, until ctx is done. It
+// feeds the watchdog only while the store answers.
 func (mon *processMonitor) reportStatus(ctx context.Context) error {
 	n := mon.Manager
 	if !n.Enabled() {
@@ -67,7 +68,7 @@ func (mon *processMonitor) reportStatus(ctx context.Context) error {
 	}
 }
 
-// statusLine says in a line how the program is.
+// statusLine returns the status of the process in one line.
 func (mon *processMonitor) statusLine(ctx context.Context) string {
 	h := mon.Health()
 	line := fmt.Sprintf("%s; %s connected", h.Status, textformat.CountNoun(h.Deferred.ChannelsConnected, "account"))

@@ -12,11 +12,10 @@ import (
 	"github.com/trestle-bridge/trestle/shell"
 )
 
-// maxPicture bounds the bytes of a picture that is looked at.
+// maxPicture is the largest picture in bytes that is scaled.
 const maxPicture = 20 << 20
 
-// imageLoader shows agents the pictures among the files that were fetched, one at a
-// time: making one smaller takes memory.
+// imageLoader returns fetched pictures for models, one at a time, since scaling takes memory.
 type imageLoader struct {
 	shelf    media.FileIndex
 	cupboard media.BlobStore
@@ -29,7 +28,7 @@ func newImageLoader(s media.FileIndex, c media.BlobStore) imageLoader {
 	return imageLoader{s, c, make(chan struct{}, 1)}
 }
 
-// Picture returns a file as a picture of at most that size.
+// Picture returns a file as a picture with sides of at most that many pixels.
 func (s imageLoader) Picture(ctx context.Context, account, file string, side int) (llm.ModelImage, error) {
 	known, found, err := s.shelf.File(ctx, account, file)
 	switch {

@@ -9,8 +9,8 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// notifyingStore is the record as the lines see it, with a bell on what they must
-// notice at once.
+// notifyingStore is the store as connections use it. It notifies them, and the minds, of what
+// they must handle at once.
 type notifyingStore struct {
 	sqlstore.BridgeStore
 	ring  func()
@@ -19,13 +19,12 @@ type notifyingStore struct {
 	thinks bool // minds run in this process
 }
 
-// newBorder joins the open record with the bells.
+// newBorder returns the store with its notifications.
 func (cs *connectionSet) newBorder() notifyingStore {
 	return notifyingStore{cs.Store.Border(), cs.notifyOutbox, func() *shell.Shell { return cs.shell }, cs.Config().HasRole(config.RoleMinds)}
 }
 
-// Record makes a batch durable, and wakes with the same commit the minds that are
-// free.
+// Record commits a batch, and claims in the same commit the minds that are free.
 func (b notifyingStore) Record(ctx context.Context, in spaces.IngestBatch) (spaces.IngestResult, error) {
 	var claims []spaces.WakeClaim
 	if b.thinks {
@@ -42,7 +41,7 @@ func (b notifyingStore) Record(ctx context.Context, in spaces.IngestBatch) (spac
 	return done, err
 }
 
-// Post stores a notice and rings for it.
+// Post stores a notice and notifies its connection.
 func (b notifyingStore) Post(ctx context.Context, n spaces.ProcessNotice) error {
 	if err := b.BridgeStore.Post(ctx, n); err != nil {
 		return err

@@ -11,10 +11,9 @@ import (
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 )
 
-// RunInMemory runs a process that reaches nothing outside itself but what its test
-// seams give it: no control socket, no console, no gate. listen has g serve what
-// platforms call. Tests play a process so where real listeners would keep the time
-// of a bubble from moving.
+// RunInMemory runs a process for tests without a control socket, console and trust gate; it
+// uses nothing outside itself but its test seams. listen serves in g what platforms call. Real
+// listeners would stop the clock of a synctest bubble.
 func (s *Server) RunInMemory(ctx context.Context, listen func(ctx context.Context, g *errgroup.Group, h http.Handler) error) error {
 	store, err := sqlite.Open(ctx, sqlite.Options{Dir: s.Config().Data, NewID: s.Mint, Logger: s.Log, Lives: true})
 	if err != nil {

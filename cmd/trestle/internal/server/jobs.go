@@ -16,8 +16,8 @@ import (
 	"github.com/trestle-bridge/trestle/internal/jobs"
 )
 
-// newRunner makes what does the long work of this process. Every change of a
-// job is a live event.
+// newRunner returns the runner of jobs of these kinds. It publishes every change of a job as a
+// live event.
 func (node *clusterNode) newRunner(kinds map[string]jobs.Handler) *jobs.JobRunner {
 	return &jobs.JobRunner{
 		Ledger: node.Store.Jobs(), Kinds: kinds, Holder: cmp.Or(node.Store.Process(), storeopen.NewID()), Logger: node.Log.With("part", "jobs"),
@@ -29,10 +29,10 @@ func (node *clusterNode) newRunner(kinds map[string]jobs.Handler) *jobs.JobRunne
 	}
 }
 
-// These are rung when there may be something new to do.
+// Keys of the notifications that there may be a new job.
 const (
-	jobsBell   = "jobs"
-	backupBell = "backups"
+	jobsKey    = "jobs"
+	backupsKey = "backups"
 )
 
 func (am *AccountManager) importJob() history.ImportJob {
@@ -47,12 +47,13 @@ func (am *AccountManager) backupJob() backup.BackupJob {
 	return backup.BackupJob{Store: am.Store, DataDir: am.Config().Data}
 }
 
-// runJobs does jobs until ctx is done. A backup does not wait for a long import.
+// runJobs runs jobs until ctx is done. Backups have a runner of their own, so that they do not
+// wait for a long import.
 func (am *AccountManager) runJobs(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	for bell, kinds := range map[string]map[string]jobs.Handler{
-		jobsBell:   {history.ImportKind: am.importJob().Work, history.BackfillKind: am.backfillJob().Work},
-		backupBell: {backup.BackupKind: am.backupJob().Work},
+		jobsKey:    {history.ImportKind: am.importJob().Work, history.BackfillKind: am.backfillJob().Work},
+		backupsKey: {backup.BackupKind: am.backupJob().Work},
 	} {
 		rings, stop := am.notifier.Listen(bell)
 		defer stop()
@@ -61,13 +62,13 @@ func (am *AccountManager) runJobs(ctx context.Context) error {
 	return g.Wait()
 }
 
-// JobRequest asks for what is to become of a job.
+// JobRequest pauses, resumes or cancels a job.
 type JobRequest struct {
 	ID   int64         `json:"id"`
 	Want jobs.JobState `json:"want"`
 }
 
-// JobError says what people can do about a job that cannot be changed.
+// JobError returns an error with a remedy for a job that cannot be changed.
 func JobError(err error, id int64) error {
 	where := fmt.Sprintf("job %d", id)
 	switch {

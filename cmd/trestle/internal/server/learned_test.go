@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -58,4 +59,29 @@ func TestLearnedFileIsWrittenByTheRunningProcessAlone(t *testing.T) {
 func exists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
+}
+
+// A learned window that is smaller than context_tokens is a problem.
+func TestLearnedWindowIsAProblemWhereMoreIsUsed(t *testing.T) {
+	e := &endpointHealth{name: "model"}
+	if got := e.seeWindow("m", 32_000); got != nil {
+		t.Errorf("without a client: %v", got)
+	}
+	e.setClient(learnedWindow(8192))
+	for used, want := range map[int]int{32_000: 1, 8192: 0, 4000: 0} {
+		if got := e.seeWindow("m", used); len(got) != want {
+			t.Errorf("context_tokens %d: %v", used, got)
+		}
+	}
+}
+
+// learnedWindow is a model with a window.
+type learnedWindow int
+
+func (learnedWindow) Generate(context.Context, llm.ModelRequest) (llm.ModelResponse, error) {
+	return llm.ModelResponse{}, nil
+}
+
+func (w learnedWindow) Capability(string) llm.ModelCapability {
+	return llm.ModelCapability{Window: int(w)}
 }

@@ -26,8 +26,8 @@ var you = adapters.Person{ID: "you", Kind: adapters.Human, Name: "you"}
 // LocalAccount is the account of the terminal's rooms in the record.
 const LocalAccount = "local:local"
 
-// TerminalPerson returns who speaks at the terminal under a name; under none it is
-// the operator. Any other name has the role of a member only.
+// TerminalPerson returns the person of that name at the terminal; without a name, the operator.
+// Any other name has the role of a member.
 func TerminalPerson(name string) adapters.Person {
 	if name == "" {
 		return you
@@ -35,8 +35,8 @@ func TerminalPerson(name string) adapters.Person {
 	return adapters.Person{ID: "as:" + strings.ToLower(name), Kind: adapters.Human, Name: name}
 }
 
-// newRooms makes the adapter for the terminal's rooms. The agent that joins
-// everywhere by default is who people speak to with @.
+// newRooms returns the adapter for the terminal's rooms. People mention the first default agent
+// with @.
 func newRooms(c *config.Config) *local.RoomAdapter {
 	handle := ""
 	if len(c.DefaultAgents) > 0 {
@@ -79,8 +79,8 @@ func (sm *SpaceManager) FindRoom(name string) (config.SpaceEntry, error) {
 	}
 }
 
-// openConfigured makes sure of the agents and of every configured room, so that they are
-// there before any platform is. It returns the rooms with their agents.
+// openConfigured stores the agents and opens every configured room, so that they exist before a
+// platform connects. It returns the rooms with their agents.
 func (sm *SpaceManager) openConfigured(ctx context.Context) (map[spaces.SpaceID][]spaces.AgentID, error) {
 	var agents []spaces.Entity
 	for _, a := range sm.Config().Agents {
@@ -103,8 +103,8 @@ func (sm *SpaceManager) openConfigured(ctx context.Context) (map[spaces.SpaceID]
 	return named, nil
 }
 
-// localOpenRequest is how a room is opened for the terminal. Whose chats are not elsewhere,
-// its members are known; who sits alone with an agent at home, talks to it.
+// localOpenRequest returns the request that opens a room for the terminal. A room without chats
+// elsewhere has known members; one agent at home is talked to directly.
 func (sm *SpaceManager) localOpenRequest(s config.SpaceEntry) spaces.OpenRequest {
 	o, _ := sm.openRequest(s, "", "")
 	o.Closed = len(s.Chats) == 0
@@ -112,7 +112,7 @@ func (sm *SpaceManager) localOpenRequest(s config.SpaceEntry) spaces.OpenRequest
 	return o
 }
 
-// joinLocal returns the two ways of the terminal's rooms.
+// joinLocal returns the ingress and egress of the terminal's rooms.
 func (am *AccountManager) joinLocal(ctx context.Context, account adapters.BotAccount) (*activity.Ingress, *activity.Egress, error) {
 	am.Opening.Lock()
 	defer am.Opening.Unlock()
@@ -130,16 +130,16 @@ func (am *AccountManager) joinLocal(ctx context.Context, account adapters.BotAcc
 	return in, out, nil
 }
 
-// localIngressOptions says who may talk in the terminal's rooms. Every one of them is
-// named: the person at the terminal is the operator.
+// localIngressOptions returns who may talk in the terminal's rooms: only those named, with the
+// operator at the terminal.
 func (am *AccountManager) localIngressOptions(named map[spaces.SpaceID][]spaces.AgentID) activity.IngressOptions {
 	return activity.IngressOptions{
 		Admit: access.AdmitDeny, Named: named, Commands: am.commandHandler(), Notify: am.notifyFor(LocalName), Logger: am.Log.With("adapter", LocalName),
 	}
 }
 
-// EnterRoom seats the terminal in a room: from here on the room's messages are
-// shown there, too. Whoever enters leaves.
+// EnterRoom opens a room for a terminal: from now on the room's messages are shown there, too.
+// The caller must call [LocalRoom.Leave].
 func (sm *SpaceManager) EnterRoom(ctx context.Context, name string) (*LocalRoom, error) {
 	s, err := sm.FindRoom(name)
 	if err != nil {
@@ -184,14 +184,14 @@ type LocalRoom struct {
 	Who     adapters.Person // who speaks there
 }
 
-// Say has the person at the terminal say a line and returns once it is durable.
+// Say records a line of the person at the terminal and returns once it is committed.
 func (s *LocalRoom) Say(ctx context.Context, text string) error {
 	_, err := s.Spaces.rooms.Say(ctx, s.Who, local.HumanLine{Chat: s.Room.Key, Text: text})
 	return err
 }
 
-// Leave gives the seat up. A room that has other chats does not keep sending to
-// a terminal without a reader; a room of the terminal alone stays as it is.
+// Leave closes the room for the terminal. A room with other chats stops sending to the
+// terminal; a room of the terminal alone stays as it is.
 func (s *LocalRoom) Leave(ctx context.Context) error {
 	s.sub.Close()
 	if len(s.Room.Chats) == 0 {
@@ -210,8 +210,8 @@ func (s *LocalRoom) Agents() (names []string) {
 	return names
 }
 
-// speaker returns who is shown before words that were posted under a name. People's
-// words from another chat say themselves whose they are.
+// speaker returns the name that is shown before a message. Messages of people from another chat
+// contain their name.
 func (s *LocalRoom) speaker(name string) string {
 	switch {
 	case name == "":
@@ -222,8 +222,8 @@ func (s *LocalRoom) speaker(name string) string {
 	return ""
 }
 
-// own returns the name that is shown for what has no author: the only agent, or
-// the account that several share.
+// own returns the name that is shown for a message without an author: the only agent, or the
+// account that several share.
 func (s *LocalRoom) own() string {
 	if names := s.Agents(); len(names) == 1 {
 		return names[0]
@@ -231,7 +231,7 @@ func (s *LocalRoom) own() string {
 	return "Trestle"
 }
 
-// Hear returns the next thing seen in the room.
+// Hear returns the next line of the room.
 func (s *LocalRoom) Hear(ctx context.Context) (control.HeardLine, error) {
 	shown, err := s.sub.Next(ctx)
 	if err != nil {
@@ -240,7 +240,7 @@ func (s *LocalRoom) Hear(ctx context.Context) (control.HeardLine, error) {
 	return s.Line(shown), nil
 }
 
-// Line is what a terminal shows of something seen.
+// Line converts an event of the room to a line for a terminal.
 func (s *LocalRoom) Line(shown local.RoomEvent) control.HeardLine {
 	switch v := shown.(type) {
 	case local.MessagePosted:
@@ -264,9 +264,8 @@ func (s *LocalRoom) Line(shown local.RoomEvent) control.HeardLine {
 	panic("terminal: an unknown thing is shown")
 }
 
-// WaitQuiet waits until nothing is under way that the terminal could still be shown:
-// no row waits, no cycle is open, nothing is to be sent to its rooms. It looks at
-// the record, so that nothing can be missed between two parts.
+// WaitQuiet waits until no row is pending, no cycle is open, and nothing is to be sent to the
+// terminal's rooms. It polls the store, so that nothing is missed between two parts.
 func (sm *SpaceManager) WaitQuiet(ctx context.Context) error {
 	here, err := sm.rooms.Connect(ctx)
 	if err != nil {
@@ -294,8 +293,7 @@ func (sm *SpaceManager) WaitQuiet(ctx context.Context) error {
 	}
 }
 
-// WakeHint says how the agents of a room are woken where plain words wake none of
-// them; else nothing.
+// WakeHint returns how to wake the agents of a room where plain messages wake none; else "".
 func (sm *SpaceManager) WakeHint(room config.SpaceEntry) string {
 	pair := len(room.Agents) == 1 && len(room.Chats) == 0
 	direct := pair && room.Key == HomeRoom

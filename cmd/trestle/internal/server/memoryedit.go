@@ -12,8 +12,8 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// A MemoryChange has a mind forget something or, with a fact, have that in place of
-// what it remembers. It is answered as it was asked for.
+// A MemoryChange has a mind forget a memory or, with a fact, replaces the memory's fact. The
+// same value is the answer.
 type MemoryChange struct {
 	Mind string  `json:"mind"`
 	ID   string  `json:"id"`
@@ -28,7 +28,7 @@ type memoryEditor interface {
 
 var _ memoryEditor = consoleBackend{}
 
-// CheckFact returns a fact as a mind may keep it.
+// CheckFact returns a fact as it may be stored, or an error.
 func CheckFact(conf *config.Config, m spaces.Mind, fact string) (string, error) {
 	fact = strings.TrimSpace(fact)
 	if wrong, better := shell.WrongFact(fact, conf.SettingsFor(string(m.Agent), "").Memory.MaxChars); wrong != "" {
@@ -37,7 +37,7 @@ func CheckFact(conf *config.Config, m spaces.Mind, fact string) (string, error) 
 	return fact, nil
 }
 
-// Do carries the change out.
+// Do applies the change.
 func (q MemoryChange) Do(ctx context.Context, of memoryEditor) error {
 	m, err := ParseMindName(q.Mind)
 	if err != nil {
@@ -67,8 +67,7 @@ func (ctl controlServer) correct(ctx context.Context, q MemoryChange) (MemoryCha
 	return q, q.Do(ctx, consoleBackend{ctl.Server})
 }
 
-// ParseMindName returns the mind of that name, or an error that tells how names are
-// written.
+// ParseMindName returns the mind of that name, or an error with the form of names.
 func ParseMindName(name string) (spaces.Mind, error) {
 	m, ok := spaces.ParseMind(name)
 	if !ok {

@@ -15,7 +15,7 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// What is rung and called for between processes.
+// Keys of notifications between processes.
 const (
 	outboxBell = "outbox" // an outbox may have something new
 	mindsCall  = "minds"  // a mind has something to look at
@@ -26,27 +26,26 @@ const (
 // so that processes do not all claim at once.
 const inTurn = 50 * time.Millisecond
 
-// recollectEvery is how often a process looks whether minds had to forget something in
-// another process: a notification may be lost.
-const recollectEvery = time.Second
+// reloadInterval is the time between two reloads of changed memories, since a notification may
+// be lost.
+const reloadInterval = time.Second
 
-// A notifier rings in this process, and in others where there are any.
+// A notifier notifies listeners in this process, and in others where there are any.
 type notifier interface {
 	pubsub.Notifier
 	pubsub.Subscriber
 }
 
-// remoteNotifier is a bell that is heard in other processes, too.
+// remoteNotifier is a notifier that also reaches other processes.
 type remoteNotifier interface {
 	notifier
 	Run(ctx context.Context) error
 	Trouble() (since time.Time, why error)
 }
 
-// openNotifier joins the bells with those of other processes: over Redis where one is
-// configured, else through the database where that is a server. Whether they answer
-// is not asked: the program runs without them. On a Redis that other installations
-// use, too, each hears itself alone: its keys have the name of its record.
+// openNotifier connects the notifiers of all processes: over Redis where it is configured, else
+// through the database where that is a server. It does not wait for an answer: the program runs
+// without notifications. On a Redis that several installations use, each has its own keys.
 func (node *clusterNode) openNotifier(ctx context.Context) error {
 	switch c := node.Config(); {
 	case c.Redis != "":
@@ -78,7 +77,7 @@ func (node *clusterNode) closeNotifier() error {
 	return node.redis.Close()
 }
 
-// listenToPeers serves what other processes ring and call for, until ctx is done.
+// listenToPeers handles notifications and work calls of other processes until ctx is done.
 func (cs *connectionSet) listenToPeers(ctx context.Context, g *errgroup.Group) {
 	if cs.remote == nil {
 		return
@@ -104,12 +103,11 @@ func (cs *connectionSet) listenToPeers(ctx context.Context, g *errgroup.Group) {
 	})
 }
 
-// reloadMemories has the minds in memory forget what they were told to forget in another
-// process, until ctx is done.
+// reloadMemories applies changes of memories that other processes stored, until ctx is done.
 func (node *clusterNode) reloadMemories(ctx context.Context) error {
 	rings, stop := node.notifier.Listen(forgetBell)
 	defer stop()
-	look := time.NewTicker(recollectEvery)
+	look := time.NewTicker(reloadInterval)
 	defer look.Stop()
 	var seen int64
 	for {
@@ -128,7 +126,7 @@ func (node *clusterNode) reloadMemories(ctx context.Context) error {
 	}
 }
 
-// onNotification does something each time a bell rings, until ctx is done.
+// onNotification calls do at each notification of a key, until ctx is done.
 func (node *clusterNode) onNotification(ctx context.Context, key string, do func()) error {
 	rings, stop := node.notifier.Listen(key)
 	defer stop()
@@ -142,8 +140,8 @@ func (node *clusterNode) onNotification(ctx context.Context, key string, do func
 	}
 }
 
-// sendWorkCalls lets any process that has room look after minds: one of them where
-// calls are handed out, else the first to claim.
+// sendWorkCalls asks processes with room to run minds: one of them where calls are distributed,
+// else the first to claim.
 func (node *clusterNode) sendWorkCalls(ws []spaces.PendingWork) {
 	switch others := node.remote.(type) {
 	case *redis.Client:
@@ -155,8 +153,8 @@ func (node *clusterNode) sendWorkCalls(ws []spaces.PendingWork) {
 	}
 }
 
-// notifyAccount tells the line of an account, in whichever process it is, that its
-// outbox has something new.
+// notifyAccount notifies the connection of an account, in any process, that its outbox may have
+// changed.
 func (cs *connectionSet) notifyAccount(account string) {
 	switch out := cs.egress(account); {
 	case out != nil:
@@ -166,7 +164,7 @@ func (cs *connectionSet) notifyAccount(account string) {
 	}
 }
 
-// probeNotifier sees whether what processes tell one another is carried.
+// probeNotifier observes whether notifications between processes are delivered.
 func (node *clusterNode) probeNotifier() alerts.ConditionProbe {
 	return alerts.ConditionProbe{
 		Codes: []alerts.ProblemCode{alerts.NoBells, alerts.NoNotices},

@@ -9,18 +9,18 @@ import (
 	"github.com/trestle-bridge/trestle/internal/store/engine"
 )
 
-// ownerPoll is how often a process looks whether something is free that another
-// one has, and whether others have died.
+// ownerPoll is the time between two attempts to acquire what another process has, and between
+// two looks for dead processes.
 const ownerPoll = time.Second
 
-// Things that one process of an installation has at a time, beside its accounts.
+// Duties that one process of an installation has at a time, beside accounts.
 const (
 	dutyProblems = "duty problems" // looking for them and telling of them
 	dutyVoices   = "duty voices"   // having them heard
 	dutyFrames   = "duty frames"   // letting go of old ones
 )
 
-// AccountThing names the right to serve the account of an entry.
+// AccountThing returns the name of the right to serve the account of an entry.
 func AccountThing(name string) string { return "adapter " + name }
 
 // ProcessServing returns the process that serves the account of an entry; nil when none does.
@@ -32,8 +32,8 @@ func ProcessServing(crew []engine.WriterProcess, name string) *engine.WriterProc
 	return &crew[i]
 }
 
-// runExclusive runs do while this process has a thing. It waits for that as long as
-// another one has it, and calls other with who does, which may be nil.
+// runExclusive runs do while this process holds the lock called thing. While another process
+// holds it, runExclusive waits and calls other, which may be nil, with that process.
 func (node *clusterNode) runExclusive(ctx context.Context, thing string, other func(engine.WriterProcess), do func(context.Context) error) error {
 	if !node.acquire(ctx, thing, other) {
 		return nil
@@ -42,8 +42,8 @@ func (node *clusterNode) runExclusive(ctx context.Context, thing string, other f
 	return do(ctx)
 }
 
-// acquire returns true once a thing is this process's, and false when ctx is done
-// before that.
+// acquire returns true once this process holds the lock, and false when ctx is done before
+// that.
 func (node *clusterNode) acquire(ctx context.Context, thing string, other func(engine.WriterProcess)) bool {
 	tick := time.NewTicker(ownerPoll)
 	defer tick.Stop()
@@ -65,16 +65,15 @@ func (node *clusterNode) acquire(ctx context.Context, thing string, other func(e
 	}
 }
 
-// release gives a thing back when what was done with it has ended.
+// release frees the lock.
 func (node *clusterNode) release(ctx context.Context, thing string) {
 	if err := WithGrace(ctx, func(ctx context.Context) error { return node.Store.Disown(ctx, thing) }); err != nil {
 		node.Log.Warn("not given back, it passes on later", "thing", thing, "error", err)
 	}
 }
 
-// watchPeers gives up processes that have died, so that this one gets what they had
-// leased, and knows of those that live, until ctx is done. A record that one
-// process alone writes has none.
+// watchPeers frees the locks and leases of dead processes and updates the list of those that
+// live, until ctx is done. A store that only one process writes has no others.
 func (node *clusterNode) watchPeers(ctx context.Context) error {
 	if node.Store.Process() == "" {
 		return nil
@@ -97,7 +96,7 @@ func (node *clusterNode) watchPeers(ctx context.Context) error {
 	}
 }
 
-// standBy notes that another process serves the line's account.
+// standBy stores which other process serves the account.
 func (l *accountConn) standBy(has engine.WriterProcess) {
 	if has.ID != "" {
 		l.other.Store(&has)

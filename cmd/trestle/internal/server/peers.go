@@ -15,16 +15,15 @@ import (
 	"github.com/trestle-bridge/trestle/internal/store/engine"
 )
 
-// bulletinEvery is how often a process looks whether it has something new to tell
-// the others.
-const bulletinEvery = 5 * time.Second
+// statusInterval is the time between two looks for a changed status of this process.
+const statusInterval = 5 * time.Second
 
-// roleGrace is how long a role may be without a process before that is reported: processes start, and
-// change by turns.
+// roleGrace is how long a role may be without a process before that is reported, since
+// processes start and are replaced in turn.
 const roleGrace = 30 * time.Second
 
-// A peerStatus is what a process tells the others of itself. One that a process of
-// another version wrote may lack a part.
+// A peerStatus is what a process publishes of itself. A process of another version may leave
+// out a part.
 type peerStatus struct {
 	Roles    []config.ProcessRole `json:"roles,omitempty"`
 	Folder   string               `json:"folder,omitempty"`   // what marks its folder of files
@@ -33,29 +32,29 @@ type peerStatus struct {
 	Seen     []alerts.Observation `json:"seen,omitempty"`     // what is wrong with itself
 }
 
-// A peer is a process of the installation with what it told last.
+// A peer is a process of the installation with its last status.
 type peer struct {
 	engine.WriterProcess
 	peerStatus
 }
 
-// bulletinOf reads what a process told. Nothing is what one says that has just
-// begun, or that is of a version to come.
-func bulletinOf(m engine.WriterProcess) (b peerStatus) {
+// decodeStatus decodes the status of a process; it is empty for one that has just started, or of
+// a later version.
+func decodeStatus(m engine.WriterProcess) (b peerStatus) {
 	_ = json.Unmarshal([]byte(m.Bulletin), &b) // what cannot be read was not told
 	return b
 }
 
-// DecodePeers reads what all processes told.
+// DecodePeers decodes the status of every process.
 func DecodePeers(all []engine.WriterProcess) []peer {
 	crew := make([]peer, len(all))
 	for i, m := range all {
-		crew[i] = peer{m, bulletinOf(m)}
+		crew[i] = peer{m, decodeStatus(m)}
 	}
 	return crew
 }
 
-// peers returns the other processes as they were a moment ago.
+// peers returns the other processes as they were read last.
 func (node *clusterNode) peers() []peer {
 	all := node.known.Load()
 	if all == nil {
@@ -64,12 +63,12 @@ func (node *clusterNode) peers() []peer {
 	return slices.DeleteFunc(slices.Clone(*all), func(f peer) bool { return f.ID == node.Store.Process() })
 }
 
-// publishStatus has the others know how this process is, until ctx is done.
+// publishStatus stores the status of this process for the others, until ctx is done.
 func (mon *processMonitor) publishStatus(ctx context.Context) error {
 	if mon.Store.Process() == "" {
 		return nil
 	}
-	tick := time.NewTicker(bulletinEvery)
+	tick := time.NewTicker(statusInterval)
 	defer tick.Stop()
 	said := ""
 	for {
@@ -90,9 +89,9 @@ func (mon *processMonitor) publishStatus(ctx context.Context) error {
 	}
 }
 
-// ownStatus says how this process is now.
+// ownStatus returns the status of this process.
 func (mon *processMonitor) ownStatus(ctx context.Context) peerStatus {
-	b := peerStatus{Roles: mon.Config().ActiveRoles(), Folder: mon.folder, Bells: bellsOf(mon.Config()), Accounts: map[string]string{}}
+	b := peerStatus{Roles: mon.Config().ActiveRoles(), Folder: mon.folder, Bells: notifierName(mon.Config()), Accounts: map[string]string{}}
 	for _, l := range mon.conns.all() {
 		if st := l.Status(); l.other.Load() == nil && st.Account != "" && l.name != LocalName {
 			b.Accounts[l.name] = st.Account
@@ -107,15 +106,15 @@ func (mon *processMonitor) ownStatus(ctx context.Context) peerStatus {
 	return b
 }
 
-// bellsOf names where a process rings for others, without what opens it.
-func bellsOf(c *config.Config) string {
+// notifierName returns how a process notifies others, without credentials.
+func notifierName(c *config.Config) string {
 	if u, err := url.Parse(string(c.Redis)); err == nil && c.Redis != "" {
 		return "redis " + u.Host + u.Path
 	}
 	return "the database"
 }
 
-// includePeers has a look see what other processes see of themselves, too.
+// includePeers adds to a probe what other processes observe of themselves.
 func (node *clusterNode) includePeers(look alerts.ConditionProbe) alerts.ConditionProbe {
 	own := look.See
 	look.See = func(ctx context.Context) ([]alerts.Observation, error) {
@@ -136,13 +135,14 @@ func (node *clusterNode) includePeers(look alerts.ConditionProbe) alerts.Conditi
 	return look
 }
 
-// probePeers sees whether the processes of an installation fit together.
+// probePeers observes whether the processes of an installation have matching versions, folders
+// and roles.
 func (node *clusterNode) probePeers() alerts.ConditionProbe {
 	idle := firstSeen{}
 	return alerts.ConditionProbe{
 		Codes: []alerts.ProblemCode{alerts.Disagree},
 		See: func(context.Context) ([]alerts.Observation, error) {
-			own := peer{engine.WriterProcess{Program: buildinfo.Current().Version}, peerStatus{Roles: node.Config().ActiveRoles(), Folder: node.folder, Bells: bellsOf(node.Config())}}
+			own := peer{engine.WriterProcess{Program: buildinfo.Current().Version}, peerStatus{Roles: node.Config().ActiveRoles(), Folder: node.folder, Bells: notifierName(node.Config())}}
 			return idle.since(time.Now(), disagreements(own, node.peers())), nil
 		},
 	}
@@ -151,7 +151,7 @@ func (node *clusterNode) probePeers() alerts.ConditionProbe {
 // firstSeen maps a finding to the time it was first seen.
 type firstSeen map[string]time.Time
 
-// since leaves out the findings that are younger than roleGrace.
+// since excludes findings that are younger than roleGrace.
 func (l firstSeen) since(now time.Time, seen []alerts.Observation) (told []alerts.Observation) {
 	for what := range l {
 		if !slices.ContainsFunc(seen, func(x alerts.Observation) bool { return x.Evidence == what }) {
@@ -175,7 +175,8 @@ func (l firstSeen) since(now time.Time, seen []alerts.Observation) (told []alert
 // rolesSubject is the subject of a finding about a role without a process.
 const rolesSubject = "roles"
 
-// disagreements returns what other processes have otherwise, and the roles without a process.
+// disagreements returns how other processes differ from this one, and the roles without a
+// process.
 func disagreements(own peer, others []peer) (all []alerts.Observation) {
 	differ := func(subject string, of func(peer) string) {
 		i := slices.IndexFunc(others, func(f peer) bool { return of(f) != "" && of(f) != of(own) })
@@ -195,7 +196,7 @@ func disagreements(own peer, others []peer) (all []alerts.Observation) {
 	return all
 }
 
-// ConsolePeer is a process as health and status show it.
+// ConsolePeer converts a process for the health report.
 func ConsolePeer(f peer) console.Peer {
 	x := console.Peer{Host: f.Host, PID: f.PID, Version: f.Program, Since: f.Since, Roles: []string{}, Has: append([]string{}, f.Owned...)}
 	for _, r := range f.Roles {

@@ -93,7 +93,7 @@ func TestProblemsOfOtherProcessesAreSeen(t *testing.T) {
 	both := alerts.Observation{Code: alerts.Deaf, Subject: "slack"}
 	s.known.Store(new([]peer{
 		{engine.WriterProcess{ID: "p2"}, peerStatus{Accounts: map[string]string{"telegram": "telegram:7001"}, Seen: []alerts.Observation{deaf, both, {Code: alerts.DiskLow, Subject: "the data folder"}}}},
-		{engine.WriterProcess{ID: "p3", Bulletin: "of a version to come"}, bulletinOf(engine.WriterProcess{Bulletin: "of a version to come"})},
+		{engine.WriterProcess{ID: "p3", Bulletin: "of a version to come"}, decodeStatus(engine.WriterProcess{Bulletin: "of a version to come"})},
 	}))
 	look := s.includePeers(alerts.ConditionProbe{
 		Codes: []alerts.ProblemCode{alerts.Deaf},

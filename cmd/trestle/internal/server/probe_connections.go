@@ -10,14 +10,14 @@ import (
 	"github.com/trestle-bridge/trestle/internal/alerts"
 )
 
-// probeConnections sees how the accounts stand.
+// probeConnections observes the states of the accounts.
 func (mon *processMonitor) probeConnections() alerts.ConditionProbe {
 	return alerts.ConditionProbe{
 		Codes: []alerts.ProblemCode{alerts.Credentials, alerts.Conflict, alerts.Deaf},
 		See: func(context.Context) ([]alerts.Observation, error) {
 			var all []alerts.Observation
 			for _, l := range mon.conns.all() {
-				if seen, bad := lineProblem(l.Status(), mon.Boot.Report().StartedAt, time.Now()); bad && l.name != LocalName {
+				if seen, bad := connectionProblem(l.Status(), mon.Boot.Report().StartedAt, time.Now()); bad && l.name != LocalName {
 					all = append(all, seen)
 				}
 			}
@@ -26,9 +26,9 @@ func (mon *processMonitor) probeConnections() alerts.ConditionProbe {
 	}
 }
 
-// lineProblem says what is wrong with an account. It is deaf when it was not
-// heard for too long, whatever it believes of itself (I13).
-func lineProblem(st activity.ConnStatus, started, now time.Time) (seen alerts.Observation, bad bool) {
+// connectionProblem returns the problem of an account, if there is one. An account whose platform was
+// not heard for too long is deaf, whatever the state of its connection.
+func connectionProblem(st activity.ConnStatus, started, now time.Time) (seen alerts.Observation, bad bool) {
 	seen = alerts.Observation{Subject: st.Name, Evidence: st.Reason}
 	heard := st.Heard
 	if heard.Before(started) {
@@ -54,8 +54,7 @@ func lineProblem(st activity.ConnStatus, started, now time.Time) (seen alerts.Ob
 	return seen, true
 }
 
-// probeEntries sees what does not run as it is written, and that the file on
-// disk is not the one in force.
+// probeEntries observes entries that do not run, and a file on disk that is not in force.
 func (mon *processMonitor) probeEntries() alerts.ConditionProbe {
 	return alerts.ConditionProbe{
 		Codes: []alerts.ProblemCode{alerts.Misconfigured, alerts.BadReload},

@@ -12,12 +12,13 @@ import (
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/llm"
+	"github.com/trestle-bridge/trestle/internal/textformat"
 	"github.com/trestle-bridge/trestle/shell"
 )
 
-// Signs of an endpoint that reads less than it is sent. No tokenizer makes one
-// token of so many bytes of ordinary text, and no two prompts of different
-// lengths have the same number of tokens again and again.
+// Signs of an endpoint that truncates prompts: no tokenizer makes one token of so many bytes of
+// ordinary text, and no two prompts of different lengths have the same number of tokens again
+// and again.
 const (
 	thinTokens = 10   // bytes for each token
 	apart      = 0.05 // by how much two prompts differ in length at least
@@ -26,11 +27,12 @@ const (
 	wordy      = 5 // answers in a row, for words alone may now and then be meant
 )
 
-// endpointHealth follows what becomes of the calls of one endpoint.
+// endpointHealth observes the results of the calls of one endpoint.
 type endpointHealth struct {
 	name string // of the model's entry
 
 	mu     sync.Mutex // guards what follows
+	client llm.ChatModel
 	failed error      // of the newest call; nil when it was answered
 	since  time.Time  // when calls began to fail
 	bad    int        // calls since the last answer that were rejected
@@ -40,7 +42,7 @@ type endpointHealth struct {
 	words  int        // answers since the last tool call that were text alone
 }
 
-// saw takes in one call.
+// saw observes one call.
 func (e *endpointHealth) saw(r llm.ModelRequest, resp llm.ModelResponse, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -73,7 +75,7 @@ func (e *endpointHealth) saw(r llm.ModelRequest, resp llm.ModelResponse, err err
 	e.size, e.read = size, resp.Usage.Prompt
 }
 
-// see returns what is wrong with the endpoint now.
+// see returns the problems of the endpoint now.
 func (e *endpointHealth) see(now time.Time) []alerts.Observation {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -108,14 +110,15 @@ func (e *endpointHealth) see(now time.Time) []alerts.Observation {
 	return all
 }
 
-// probeModels sees what became of the calls of every endpoint.
+// probeModels observes the calls of every endpoint.
 func (as *agentSet) probeModels() alerts.ConditionProbe {
 	return alerts.ConditionProbe{
 		Codes: []alerts.ProblemCode{alerts.ModelKey, alerts.NoModel, alerts.ModelDown, alerts.Rejects, alerts.Truncates, alerts.NoActs},
 		See: func(context.Context) ([]alerts.Observation, error) {
 			var all []alerts.Observation
-			as.health.Range(func(_, e any) bool {
+			as.health.Range(func(m, e any) bool {
 				all = append(all, e.(*endpointHealth).see(time.Now())...)
+				all = append(all, e.(*endpointHealth).seeWindow(m.(config.ModelEndpoint).Name, as.usedWindow(m.(config.ModelEndpoint)))...)
 				return true
 			})
 			return all, nil
@@ -123,21 +126,54 @@ func (as *agentSet) probeModels() alerts.ConditionProbe {
 	}
 }
 
-// healthOf returns what follows the calls of an endpoint, which an entry names.
+// setClient stores the client whose calls are followed.
+func (e *endpointHealth) setClient(client llm.ChatModel) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.client = client
+}
+
+// seeWindow returns a problem when the window that was learned of a model is smaller
+// than what its agents use.
+func (e *endpointHealth) seeWindow(name string, used int) []alerts.Observation {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	window := llm.CapabilityOf(e.client, name).Window
+	if window == 0 || window >= used || e.thin >= convinced {
+		return nil
+	}
+	return []alerts.Observation{{
+		Code: alerts.Truncates, Subject: e.name,
+		Evidence: fmt.Sprintf("it refused a prompt as too long; prompts are cut to its window of %s tokens, and context_tokens is %s", textformat.Thousands(window), textformat.Thousands(used)),
+	}}
+}
+
+// usedWindow returns the largest context_tokens of the agents of a model.
+func (as *agentSet) usedWindow(m config.ModelEndpoint) int {
+	used := 0
+	for _, a := range as.Config().Agents {
+		if a.Model == m {
+			used = max(used, as.Config().SettingsFor(a.ID, "").ContextTokens)
+		}
+	}
+	return used
+}
+
+// healthOf returns the health of the endpoint that an entry names.
 func (as *agentSet) healthOf(entry string, m config.ModelEndpoint) *endpointHealth {
 	e, _ := as.health.LoadOrStore(m, &endpointHealth{name: entry})
 	return e.(*endpointHealth)
 }
 
-// failingStates are what an endpoint is called that cannot be asked.
+// failingStates maps the problems of endpoints to their states in the health report.
 var failingStates = map[alerts.ProblemCode]string{
 	alerts.ModelKey: "refused", alerts.NoModel: "missing", alerts.ModelDown: "down", alerts.Rejects: "rejects",
 }
 
-// modelExtensions returns the state of the configured model, and which endpoints of agents
-// cannot be asked.
-func (as *agentSet) modelExtensions(now time.Time) []console.Component {
-	all := []console.Component{modelExtension(as.Config().Model, as.ModelFailed())}
+// modelComponents returns the state of the configured model, and the endpoints of agents that
+// cannot be called.
+func (as *agentSet) modelComponents(now time.Time) []console.Component {
+	all := []console.Component{modelComponent(as.Config().Model, as.ModelFailed())}
 	as.health.Range(func(_, e any) bool {
 		for _, s := range e.(*endpointHealth).see(now) {
 			state, fails := failingStates[s.Code]

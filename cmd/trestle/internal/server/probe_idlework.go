@@ -16,27 +16,27 @@ import (
 const (
 	// idleLong is how long work may be due before it is reported as not taken up.
 	idleLong = 2 * time.Minute
-	// idleWatched is how long it must have been seen to be due, by this process: what
-	// piled up while nothing ran, or by another clock, is not idle yet.
+	// idleWatched is how long this process must have observed the work: work that piled up
+	// while nothing ran, or by another clock, is not idle yet.
 	idleWatched = 30 * time.Second
 )
 
-// An idleWork is work that is due, as it was seen once.
+// An idleWork is one observation of due work.
 type idleWork struct {
 	alerts.Observation
 	mark string // of the oldest of it
 }
 
-// idleTracker are what was seen to be due, over several looks. It is safe for concurrent
-// use.
+// idleTracker remembers due work over several observations. Its methods may be called
+// concurrently.
 type idleTracker struct {
 	mu   sync.Mutex // guards what follows
 	seen map[idleWork]time.Time
 	told []alerts.Observation
 }
 
-// look notes what is due now, and returns those whose oldest piece has been due and
-// watched for long enough.
+// look stores what is due now, and returns the work that has been due and observed for long
+// enough.
 func (l *idleTracker) look(now time.Time, due []idleWork) []alerts.Observation {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -57,8 +57,8 @@ func (l *idleTracker) look(now time.Time, due []idleWork) []alerts.Observation {
 	return slices.Clone(l.told)
 }
 
-// of returns what was seen last of a code and a subject; where that is empty, of any
-// and which.
+// of returns the last evidence of a code and a subject; for an empty subject, of any, with its
+// name.
 func (l *idleTracker) of(code alerts.ProblemCode, subject string) (evidence string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -72,12 +72,12 @@ func (l *idleTracker) of(code alerts.ProblemCode, subject string) (evidence stri
 	return l.told[i].Evidence
 }
 
-// probeIdleWork sees work that is due, that this process could take up, and that
-// no process does although nothing known holds it back.
+// probeIdleWork observes due work that this process could take up, that no process takes up,
+// and that nothing known holds back.
 func (mon *processMonitor) probeIdleWork() alerts.ConditionProbe {
 	return alerts.ConditionProbe{Codes: []alerts.ProblemCode{alerts.NotTaken, alerts.NotSent}, See: func(ctx context.Context) ([]alerts.Observation, error) {
 		now := time.Now()
-		if mon.Store == nil || !mon.Boot.Report().TrustPassed || len(mon.recordExtensions(now)) > 0 {
+		if mon.Store == nil || !mon.Boot.Report().TrustPassed || len(mon.storeComponents(now)) > 0 {
 			return mon.idle.look(now, nil), nil
 		}
 		found, err := mon.Store.Problems().Idle(ctx, now.Add(idleWatched-idleLong), now)
@@ -88,8 +88,8 @@ func (mon *processMonitor) probeIdleWork() alerts.ConditionProbe {
 	}}
 }
 
-// idleAgents returns the agents whose work no process takes up, when minds run here. A mind
-// that has as much under way as it may is busy.
+// idleAgents returns the agents whose work no process takes up, if this process runs minds. A
+// mind with as many open runs as allowed is busy.
 func (mon *processMonitor) idleAgents(minds []alerts.UnclaimedMind) (all []idleWork) {
 	c := mon.Config()
 	if !mon.scheduled.Load() || !c.HasRole(config.RoleMinds) {
@@ -123,8 +123,8 @@ func (mon *processMonitor) idleAgents(minds []alerts.UnclaimedMind) (all []idleW
 	return all
 }
 
-// leastParallel returns how many runs of one mind an agent may have, where it may have
-// the fewest.
+// leastParallel returns the lowest limit on open runs of one mind that an agent has in any
+// space.
 func leastParallel(c *config.Config, agent string) int {
 	least := c.SettingsFor(agent, "").Parallel
 	for _, s := range c.Spaces {
@@ -136,8 +136,7 @@ func leastParallel(c *config.Config, agent string) int {
 	return least
 }
 
-// idleAccounts returns the accounts that are served here and well, and for which
-// something could be sent that is not.
+// idleAccounts returns the healthy accounts of this process that do not send what is due.
 func (mon *processMonitor) idleAccounts(queues []alerts.UnclaimedQueue) (all []idleWork) {
 	for _, q := range queues {
 		for _, l := range mon.conns.all() {

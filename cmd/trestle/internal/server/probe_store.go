@@ -23,15 +23,15 @@ const (
 	manyDenied = 10
 	waitsLong  = 5 * time.Minute
 	slowCommit = 2 * time.Second
-	// stuckCommit is from when a commit that has not ended is told.
-	stuckCommit = 5 * time.Second
-	lostLately  = 5 * time.Minute
-	fullLately  = time.Minute // since a write found the disk full; it is tried again sooner
-	nearBudget  = 0.8
-	skewFresh   = time.Hour // a reading older than this says nothing of now
+	// stuckCommitAge is the age from which a commit that has not ended is reported.
+	stuckCommitAge = 5 * time.Second
+	lostLately     = 5 * time.Minute
+	fullLately     = time.Minute // since a write found the disk full; it is tried again sooner
+	nearBudget     = 0.8
+	skewFresh      = time.Hour // a reading older than this says nothing of now
 )
 
-// probeStore sees what the figures of the record say.
+// probeStore observes the metrics of the store.
 func (mon *processMonitor) probeStore() alerts.ConditionProbe {
 	var lost int64
 	var lostAt time.Time
@@ -73,8 +73,8 @@ func (mon *processMonitor) probeStore() alerts.ConditionProbe {
 	}
 }
 
-// probeRewind sees whether the server of the record had lost what it had confirmed to
-// this process, which the others may not know of.
+// probeRewind observes whether the database server has lost commits that it had confirmed to
+// this process; other processes may not know.
 func (mon *processMonitor) probeRewind() alerts.ConditionProbe {
 	return alerts.ConditionProbe{Codes: []alerts.ProblemCode{alerts.Rewound}, See: func(context.Context) ([]alerts.Observation, error) {
 		if mon.rewound == "" {
@@ -84,7 +84,7 @@ func (mon *processMonitor) probeRewind() alerts.ConditionProbe {
 	}}
 }
 
-// observeOutbox sees what waits too long, and sends with an unknown outcome.
+// observeOutbox observes actions that wait too long, and sends with an unknown outcome.
 func (mon *processMonitor) observeOutbox(ctx context.Context, v alerts.StoreMetrics, now time.Time) (all []alerts.Observation, err error) {
 	see := func(code alerts.ProblemCode, account, evidence string) {
 		name, failed := mon.adapterOf(ctx, account)
@@ -101,8 +101,8 @@ func (mon *processMonitor) observeOutbox(ctx context.Context, v alerts.StoreMetr
 	return all, err
 }
 
-// adapterOf names the adapter of an account, or else the account. While no one
-// serves it, it has the name that it was served by last.
+// adapterOf returns the name of an account's adapter, by the last one that served it, or else
+// the account.
 func (cs *connectionSet) adapterOf(ctx context.Context, account string) (string, error) {
 	for _, l := range cs.conns.all() {
 		if l.Status().Account == account {
@@ -120,7 +120,7 @@ func (cs *connectionSet) adapterOf(ctx context.Context, account string) (string,
 	return cmp.Or(line, account), err
 }
 
-// observeBudgets sees which budgets of the day are nearly or wholly spent.
+// observeBudgets observes daily budgets that are nearly or wholly spent.
 func (mon *processMonitor) observeBudgets(v alerts.StoreMetrics) []alerts.Observation {
 	all, agents, rooms := 0, map[string]int{}, map[string]int{}
 	for _, x := range v.Spent {
@@ -152,7 +152,7 @@ func spentOf(name string, spent, budget int) []alerts.Observation {
 	return []alerts.Observation{seen}
 }
 
-// observeBackup sees that the last backup is too long ago.
+// observeBackup observes a last backup that is too old.
 func (mon *processMonitor) observeBackup(v alerts.StoreMetrics, now time.Time) []alerts.Observation {
 	c := mon.Config()
 	if c.Alerts.BackupAge <= 0 || c.Database != "" { // a server's backups are its own
@@ -169,7 +169,7 @@ func (mon *processMonitor) observeBackup(v alerts.StoreMetrics, now time.Time) [
 	return []alerts.Observation{{Code: alerts.BackupOld, Subject: "the record", Evidence: evidence}}
 }
 
-// probeMachine sees the disk, and the clock beside those of others.
+// probeMachine observes the free disk space, and the clock compared with those of servers.
 func (mon *processMonitor) probeMachine() alerts.ConditionProbe {
 	disk := mon.disk
 	if disk == nil {
@@ -202,7 +202,7 @@ func (mon *processMonitor) probeMachine() alerts.ConditionProbe {
 	}
 }
 
-// entryOf names the entry of an agent's model: its own, or the one of all.
+// entryOf returns the path of the entry with an agent's model: its own, or the common one.
 func entryOf(c *config.Config, a config.AgentEntry) string {
 	if a.Model == c.Model {
 		return "model"
@@ -210,7 +210,7 @@ func entryOf(c *config.Config, a config.AgentEntry) string {
 	return "agents." + a.ID + ".model"
 }
 
-// probeLog sees whether a credential was written to the log.
+// probeLog observes whether a credential was written to the log.
 func (core *Core) probeLog() alerts.ConditionProbe {
 	var known int64
 	var last time.Time

@@ -20,7 +20,7 @@ type wakeNote struct {
 	Space spaces.SpaceID `json:"space"`
 }
 
-// callEach lets any process that has room look after minds.
+// callEach sends a work call for each mind.
 func callEach(others pubsub.WorkDispatcher, ws []spaces.PendingWork) {
 	for _, w := range ws {
 		note, err := json.Marshal(wakeNote{w.Mind, w.Space})
@@ -31,9 +31,8 @@ func callEach(others pubsub.WorkDispatcher, ws []spaces.PendingWork) {
 	}
 }
 
-// attendMind answers a call for a mind: this process's shell looks after it. The
-// record says whether there is still something to do, and who does it. The answer is
-// over with the commit of the cycle (CON-36).
+// attendMind handles a work call for a mind: the shell of this process runs it if the store
+// still has work for it. It returns with the commit of the cycle.
 func (as *agentSet) attendMind(ctx context.Context, note string) error {
 	var m wakeNote
 	if err := json.Unmarshal([]byte(note), &m); err != nil {
@@ -42,7 +41,7 @@ func (as *agentSet) attendMind(ctx context.Context, note string) error {
 	return as.shell.Serve(ctx, spaces.PendingWork{Mind: m.Mind, Space: m.Space})
 }
 
-// clusterBus publishes what happens in this process, here and in others.
+// clusterBus publishes live events to this process and to others.
 type clusterBus struct{ node *clusterNode }
 
 // Publish implements [notify.Publisher].
@@ -53,8 +52,8 @@ func (s clusterBus) Publish(kind, content string, metadata map[string]any, at ti
 	}
 }
 
-// redisExtensions says how the server is, where there is one.
-func (node *clusterNode) redisExtensions() []console.Component {
+// redisComponents returns the state of the Redis server, if one is configured.
+func (node *clusterNode) redisComponents() []console.Component {
 	if node.redis == nil {
 		return nil
 	}
@@ -65,7 +64,7 @@ func (node *clusterNode) redisExtensions() []console.Component {
 	return []console.Component{x}
 }
 
-// examineRedis asks the configured server for real.
+// examineRedis sends a ping to the configured server.
 func (x *examination) examineRedis(ctx context.Context) []adapters.AccountDiagnosis {
 	client, err := redis.Open(redis.Options{URL: string(x.conf.Redis), Process: "doctor"})
 	if err == nil {

@@ -10,10 +10,9 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// apply makes a configuration the one that counts while everything runs. What
-// only a start reads stays as it is until the next one; see [config.Config.Over].
-// When it fails halfway, calling it again goes on: every part of it may be
-// repeated.
+// apply puts a configuration in force while everything runs. What is only read at a start stays
+// as it is until the next one; see [config.Config.Over]. After a failure it may be called
+// again: each of its steps may be repeated.
 func (am *AccountManager) apply(ctx context.Context, next *config.Config) error {
 	before := am.allServerDefaults()
 	next = next.KeepStartValues(am.Config())
@@ -29,8 +28,7 @@ func (am *AccountManager) apply(ctx context.Context, next *config.Config) error 
 	return am.openAdded(ctx)
 }
 
-// replaceConfig makes next the configuration that counts, and the rooms and those who
-// may talk in them what it says.
+// replaceConfig puts next in force, with its rooms and who may talk in them.
 func (am *AccountManager) replaceConfig(ctx context.Context, next *config.Config) error {
 	am.Opening.Lock()
 	defer am.Opening.Unlock()
@@ -55,7 +53,7 @@ func (am *AccountManager) replaceConfig(ctx context.Context, next *config.Config
 	return nil
 }
 
-// ingressOptionsOf says who may talk on a connected account.
+// ingressOptionsOf returns who may talk on a connected account.
 func (am *AccountManager) ingressOptionsOf(ctx context.Context, j connectedAccount, local map[spaces.SpaceID][]spaces.AgentID) (activity.IngressOptions, error) {
 	if j.adapter == LocalName {
 		return am.localIngressOptions(local), nil

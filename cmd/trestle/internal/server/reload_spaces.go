@@ -10,11 +10,11 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// noLonger is why an agent or a chat is taken out of a room.
+// noLonger is the reason that is stored when an agent or a chat is taken out of a room.
 const noLonger = "the configuration does not name it here any more"
 
-// openSpaces makes the record's rooms those of the configuration, as far as that
-// needs no platform.
+// openSpaces opens and closes rooms as the configuration has them, as far as that needs no
+// platform.
 func (sm *SpaceManager) openSpaces(ctx context.Context) error {
 	sm.Opening.Lock()
 	defer sm.Opening.Unlock()
@@ -24,9 +24,9 @@ func (sm *SpaceManager) openSpaces(ctx context.Context) error {
 	return sm.closeUnconfigured(ctx)
 }
 
-// closeUnconfigured takes out of the configured rooms which agents and which chats of the
-// connected accounts the configuration does not name there any more. A room
-// whose entry is gone keeps its log and no agents. p.opening is held.
+// closeUnconfigured takes agents, and chats of connected accounts, out of rooms whose entries
+// do not name them any more. A room without an entry keeps its log and has no agents. Opening
+// is held.
 func (sm *SpaceManager) closeUnconfigured(ctx context.Context) error {
 	rooms, err := sm.border.Configured(ctx)
 	if err != nil {
@@ -58,10 +58,9 @@ func (sm *SpaceManager) closeUnconfigured(ctx context.Context) error {
 	return sm.retire(ctx)
 }
 
-// retire takes agents that the configuration has no more out of every room, ends what
-// they have left behind, and has those who join such chats now join the ones that
-// has no members any more. What wakes agents in chats without an entry is what the file
-// says now. p.opening is held.
+// retire takes agents that are not configured any more out of every room and ends what they
+// left. Chats that lost all members get the agents who join such chats now. In chats without an
+// entry, the wake policy of the file applies. Opening is held.
 func (sm *SpaceManager) retire(ctx context.Context) error {
 	c, at := sm.Config(), time.Now()
 	here := make([]spaces.AgentID, len(c.Agents))

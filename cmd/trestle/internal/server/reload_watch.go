@@ -13,13 +13,12 @@ import (
 	"github.com/trestle-bridge/trestle/internal/console"
 )
 
-// lookAgain is how often the files of a configuration are looked at. A change is
-// read once it has lasted from one look to the next, so that a file is not read
-// while an editor writes it.
+// lookAgain is the time between two looks at the files of a configuration. A change is read
+// once two looks have seen it, so that a file is not read while an editor writes it.
 const lookAgain = time.Second
 
-// A reloader reads the configuration again when its files change or an operator
-// asks. An invalid one changes nothing; [reloader.Invalid] then says why.
+// A reloader reads the configuration again when its files change or an operator asks for it. An
+// invalid one changes nothing; [reloader.Invalid] returns its faults.
 type reloader struct {
 	source  config.LoadOptions
 	load    func(config.LoadOptions) (*config.Config, error)
@@ -31,7 +30,7 @@ type reloader struct {
 	mu      sync.Mutex // guards invalid
 	invalid []config.CheckFinding
 
-	// What follows belongs to Run.
+	// Used by Run alone.
 	files []string
 	seen  string // the files' fingerprint when they were last read
 	since string // another one that the last look found
@@ -44,7 +43,7 @@ func NewReloader(am *AccountManager, source config.LoadOptions, load func(config
 	return &reloader{source: source, load: load, current: am.Config, apply: am.apply, asked: asked, log: am.Log}
 }
 
-// Run looks until ctx is done and returns nil.
+// Run polls the files until ctx is done and returns nil.
 func (r *reloader) Run(ctx context.Context) error {
 	r.files = r.watched(r.current())
 	r.seen = config.FileFingerprint(r.files)
@@ -65,7 +64,7 @@ func (r *reloader) Run(ctx context.Context) error {
 	}
 }
 
-// settled reports whether the files have changed, and not since the last look.
+// settled reports whether the files have changed, but not since the last look.
 func (r *reloader) settled() bool {
 	now := config.FileFingerprint(r.files)
 	before := r.since
@@ -86,7 +85,7 @@ func (r *reloader) watched(c *config.Config) []string {
 	return files
 }
 
-// reload reads the configuration and has it applied.
+// reload reads the configuration and applies it.
 func (r *reloader) reload(ctx context.Context) {
 	before := r.current()
 	from := r.source
@@ -128,8 +127,8 @@ func (r *reloader) reload(ctx context.Context) {
 	r.seen = config.FileFingerprint(r.files)
 }
 
-// worse lists what stops the next configuration from being used: whatever stops
-// a start, and entries that ran and would not any more.
+// worse lists what stops the next configuration from being used: faults that stop a start, and
+// entries that ran and would not any more.
 func worse(before, next *config.Config, err error) []config.CheckFinding {
 	var wrong []config.CheckFinding
 	for _, f := range config.ListFindings(next, err) {
@@ -141,7 +140,7 @@ func worse(before, next *config.Config, err error) []config.CheckFinding {
 	return wrong
 }
 
-// refuse notes why the changed configuration is not in force, or that it is.
+// refuse stores why the changed configuration is not in force; nothing when it is.
 func (r *reloader) refuse(wrong []config.CheckFinding) {
 	for _, f := range wrong {
 		r.log.Error("the changed configuration is invalid and not in force", "where", f.Where, "entry", f.Entry, "what", f.What, "do", f.Do)
@@ -151,8 +150,8 @@ func (r *reloader) refuse(wrong []config.CheckFinding) {
 	r.invalid = wrong
 }
 
-// Invalid lists what is wrong with the changed configuration that is not in
-// force; nothing when the one on disk is. It may be called at any time; r may be nil.
+// Invalid lists the faults of the changed configuration that is not in force; nothing when the
+// one on disk is. It may be called concurrently; r may be nil.
 func (r *reloader) Invalid() []config.CheckFinding {
 	if r == nil {
 		return nil
@@ -162,7 +161,7 @@ func (r *reloader) Invalid() []config.CheckFinding {
 	return r.invalid
 }
 
-// extensions says in the health report that the file on disk is not in force.
+// extensions returns a component for the health report when the file on disk is not in force.
 func (r *reloader) extensions() []console.Component {
 	var all []console.Component
 	for _, f := range r.Invalid() {

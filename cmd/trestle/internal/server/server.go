@@ -46,8 +46,8 @@ type Server struct {
 	// process, who closes it if the process never serves. Nil: the process opens it.
 	Listener net.Listener
 	Console  *console.Console
-	// Answers answers the reading commands that other machines ask for by name, as
-	// with -o json; [console.ErrUnknown] for any other. Default: all are unknown.
+	// Answers answers the reading commands that other machines request by name, as with -o
+	// json; [console.ErrUnknown] for any other. Default: all are unknown.
 	Answers func(ctx context.Context, s *Server, command string, q url.Values) (any, error)
 	lost    chan error // receives one error when the store is given to others
 }
@@ -57,7 +57,7 @@ func NewServer(c *config.Config, log *slog.Logger, lines io.Writer, platforms bo
 	accounts := NewAccountManager(c, log)
 	return &Server{
 		AccountManager: accounts, accessManager: &accessManager{accounts},
-		processMonitor: &processMonitor{AccountManager: accounts, Boot: newBootstrap(lines), Ready: make(chan struct{})},
+		processMonitor: &processMonitor{AccountManager: accounts, Boot: newStartupReporter(lines), Ready: make(chan struct{})},
 		platforms:      platforms, lost: make(chan error, 1),
 	}
 }
@@ -80,8 +80,8 @@ func (s *Server) Run(ctx context.Context, beside func(context.Context) error) (e
 	return s.serve(ctx, beside)
 }
 
-// logFaults says what the configuration names that cannot run. The file was read
-// before: this stage represents it in the report.
+// logFaults logs the entries that cannot run and the warnings. The file was read before: this
+// stage represents it in the report.
 func (s *Server) logFaults() error {
 	for _, p := range s.Config().Problems {
 		s.Log.Warn("entry misconfigured", "entry", p.Entry, "reason", p.Err.String())
@@ -92,7 +92,7 @@ func (s *Server) logFaults() error {
 	return nil
 }
 
-// openStore opens the record, in stages of their own.
+// openStore opens the store, in stages of its own.
 func (s *Server) openStore(ctx context.Context) error {
 	settings := s.Config().SettingsFor("", "")
 	m := &storeopen.MigrationProgress{Out: s.Boot.out, Printer: jobs.NewShower(s.Boot.out, jobs.Lines)}
@@ -118,8 +118,8 @@ func (s *Server) openStore(ctx context.Context) error {
 	return nil
 }
 
-// watchStoreLoss ends everything when other processes may write the record: what this
-// one sends from then on they may send, too.
+// watchStoreLoss ends the process when it has lost the store to others, which may send what it
+// would send.
 func (s *Server) watchStoreLoss(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
@@ -129,7 +129,7 @@ func (s *Server) watchStoreLoss(ctx context.Context) error {
 	}
 }
 
-// startCore is the rest of phase 1: everything that needs no network.
+// startCore runs the rest of phase 1: everything that needs no network.
 func (s *Server) startCore(ctx context.Context) error {
 	if err := s.Boot.Stage("seed_system_data", func() error { return errors.Join(s.loadServers(ctx), s.openSpaces(ctx)) }); err != nil {
 		return err
@@ -138,7 +138,7 @@ func (s *Server) startCore(ctx context.Context) error {
 	return nil
 }
 
-// openError is why the record cannot be used; to be stopped meanwhile is no failure.
+// openError returns why the store cannot be used; nil when the process was stopped meanwhile.
 func (s *Server) openError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return nil
@@ -146,7 +146,7 @@ func (s *Server) openError(ctx context.Context, err error) error {
 	return storeopen.OpenError(err, storeopen.LocationName(s.Config()))
 }
 
-// serve passes the gate, starts what may fail alone, and runs it all.
+// serve checks the trust gate, starts what may fail alone, and runs everything.
 func (s *Server) serve(ctx context.Context, beside func(context.Context) error) error {
 	trusted := s.Boot.Stage("trust_gate", func() error { return s.checkTrust(ctx) }) == nil
 	s.telemetry = s.newTelemetry(ctx)
@@ -190,7 +190,7 @@ func (s *Server) serve(ctx context.Context, beside func(context.Context) error) 
 // errOver ends a process whose terminal has nothing more to say.
 var errOver = errors.New("the terminal is done")
 
-// openAccounts prepares a line for the terminal and for each account.
+// openAccounts prepares a connection for the terminal and for each account.
 func (s *Server) openAccounts(trusted bool) {
 	if !s.Config().HasRole(config.RoleAdapters) {
 		return
@@ -205,8 +205,8 @@ func (s *Server) openAccounts(trusted bool) {
 	}
 }
 
-// startExtensions starts what may fail one by one. Adapters are waited for side by side,
-// and for a bounded time.
+// startExtensions starts what may fail alone. It waits for adapters in parallel, and for a
+// bounded time.
 func (s *Server) startExtensions(ctx context.Context, g *errgroup.Group) {
 	_ = s.Boot.Stage("model", s.checkModel) // the report has the error
 	for _, later := range []string{"skill_sources", "tool_sync", "semantic_embeddings"} {
@@ -230,13 +230,13 @@ func (s *Server) startExtensions(ctx context.Context, g *errgroup.Group) {
 	})
 }
 
-// workers are the parts that this process has by its roles.
+// workers returns what this process runs by its roles.
 func (s *Server) workers() []func(context.Context) error {
 	all := []func(context.Context) error{s.watchPeers, s.publishStatus, s.removeUnused}
 	if s.Config().HasRole(config.RoleMinds) {
 		all = append(all, s.shell.Run, s.presence.Run,
 			func(ctx context.Context) error { return s.runExclusive(ctx, dutyVoices, nil, s.runTranscription) },
-			func(ctx context.Context) error { return s.runExclusive(ctx, dutyFrames, nil, s.shedFrames) })
+			func(ctx context.Context) error { return s.runExclusive(ctx, dutyFrames, nil, s.deleteFrames) })
 	}
 	if s.Config().HasRole(config.RoleAdapters) {
 		all = append(all, s.runJobs, s.serveAdded)
@@ -244,8 +244,8 @@ func (s *Server) workers() []func(context.Context) error {
 	return all
 }
 
-// connect starts every line and returns once each has connected or said why it
-// has not. Its error names those that have not.
+// connect starts every connection and returns once each has connected or failed. Its error
+// names those that failed.
 func (s *Server) connect(ctx context.Context, g *errgroup.Group) error {
 	lines := s.conns.all()
 	failed := make([]error, len(lines))
@@ -262,8 +262,8 @@ func (s *Server) connect(ctx context.Context, g *errgroup.Group) error {
 	return errors.Join(failed...)
 }
 
-// wait ends with the group, and at the latest a grace after ctx. What failed first
-// is why.
+// wait returns when the group has ended, at the latest a grace after ctx. Its error is the
+// first failure.
 func (s *Server) wait(ctx context.Context, g *errgroup.Group) error {
 	ended := make(chan error, 1)
 	go func() { ended <- g.Wait() }()
@@ -295,7 +295,7 @@ func endError(err error) error {
 	return err
 }
 
-// WithGrace does what is owed even when ctx has ended, within a grace.
+// WithGrace calls do with a context that lasts for a grace, also after ctx has ended.
 func WithGrace(ctx context.Context, do func(context.Context) error) error {
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeGrace)
 	defer cancel()

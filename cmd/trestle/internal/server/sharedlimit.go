@@ -9,8 +9,8 @@ import (
 	"github.com/trestle-bridge/trestle/internal/pubsub"
 )
 
-// A sharedLimiter limits an account's calls together with all other processes. The
-// account is in braces, so that a cluster keeps what belongs together on one server.
+// A sharedLimiter limits the calls of an account over all processes. The account is in braces,
+// so that a Redis cluster keeps its keys on one server.
 type sharedLimiter struct {
 	pubsub.RateLimiter
 	account string

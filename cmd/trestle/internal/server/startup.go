@@ -13,9 +13,9 @@ import (
 // errSkipped is returned by a stage that has nothing to do.
 var errSkipped = errors.New("skipped")
 
-// A startupReporter runs the stages of a start, times them, and remembers what became
-// of each (PRD-5.3, PRD-5.4). Phase 1 must succeed and reaches no network; behind
-// the trust gate each stage fails alone. It is safe for concurrent use.
+// A startupReporter runs the stages of a start, and stores the duration and result of each.
+// Phase 1 must succeed and uses no network; after the trust gate each stage fails alone. Its
+// methods may be called concurrently.
 type startupReporter struct {
 	out io.Writer // gets one line a stage
 
@@ -23,8 +23,8 @@ type startupReporter struct {
 	report console.Boot
 }
 
-// newBootstrap begins a start. Its lines go to out.
-func newBootstrap(out io.Writer) *startupReporter {
+// newStartupReporter returns the reporter of a start, which writes lines to out.
+func newStartupReporter(out io.Writer) *startupReporter {
 	return &startupReporter{out: out, report: console.Boot{StartedAt: time.Now(), Stages: []console.Stage{}, Failed: []string{}}}
 }
 
@@ -53,7 +53,7 @@ func (b *startupReporter) Stage(name string, do func() error) error {
 	return err
 }
 
-// Phase says which part of the start begins.
+// Phase writes which part of the start begins.
 func (b *startupReporter) Phase(title string) { b.say("%s", title) }
 
 // say writes a line. A start does not fail because its report cannot be written.
@@ -61,13 +61,13 @@ func (b *startupReporter) say(format string, args ...any) {
 	_, _ = fmt.Fprintf(b.out, "Bootstrap "+format+"\n", args...)
 }
 
-// Core notes that phase 1 is over.
+// Core stores that phase 1 is over.
 func (b *startupReporter) Core() { b.note(func(r *console.Boot) { r.CoreReady = true }) }
 
-// Trust notes that the gate was passed: from here on the network may be used.
+// Trust stores that the trust gate was passed: from here on the network may be used.
 func (b *startupReporter) Trust() { b.note(func(r *console.Boot) { r.TrustPassed = true }) }
 
-// Ready notes that the start is over.
+// Ready stores that the start is over.
 func (b *startupReporter) Ready() {
 	b.note(func(r *console.Boot) {
 		r.ReadyAt = new(time.Now())
@@ -81,7 +81,7 @@ func (b *startupReporter) note(change func(*console.Boot)) {
 	change(&b.report)
 }
 
-// Report returns what became of the start so far.
+// Report returns the stages of the start so far.
 func (b *startupReporter) Report() console.Boot {
 	b.mu.Lock()
 	defer b.mu.Unlock()

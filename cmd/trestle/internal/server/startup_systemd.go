@@ -15,9 +15,9 @@ const (
 	patience = time.Minute
 )
 
-// runStage is a stage of the opening of a record. While the schema comes up to date it
-// asks the service manager to wait: for a large record that takes longer than a
-// manager waits by itself, and a copy that is cut off is begun again.
+// runStage runs a stage of opening the store. While the schema is migrated it asks the service
+// manager to wait: for a large database that takes longer than its timeout, and an interrupted
+// copy starts again.
 func (mon *processMonitor) runStage(ctx context.Context, name string, do func() error) error {
 	if name != "schema_migration" || !mon.Manager.Enabled() {
 		return mon.Boot.Stage(name, do)
@@ -43,12 +43,12 @@ func (mon *processMonitor) runStage(ctx context.Context, name string, do func() 
 	return mon.Boot.Stage(name, do)
 }
 
-// reportMigration tells the service manager how far an older record is.
+// reportMigration sends the progress of a migration to the service manager.
 func (mon *processMonitor) reportMigration(ctx context.Context, m engine.MigrationProgress) {
 	mon.notifyManager(ctx, systemd.StatusLine(fmt.Sprintf("the record comes up to date, schema %d to %d: %d of %d steps", m.From, m.To, m.Done, m.Total)))
 }
 
-// notifyManager tells the service manager lines, where there is one.
+// notifyManager sends lines to the service manager, if there is one.
 func (mon *processMonitor) notifyManager(ctx context.Context, lines ...string) {
 	if err := mon.Manager.Notify(ctx, lines...); err != nil {
 		mon.Log.Warn("service manager not told", "error", err)

@@ -14,8 +14,8 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// newTelemetry makes what tells other programs how this one is doing. Where
-// traces cannot go, that entry does not run, and everything else does.
+// newTelemetry returns the metrics and traces of this process. If traces cannot be exported,
+// that entry does not run.
 func (s *Server) newTelemetry(ctx context.Context) *telemetry.Telemetry {
 	var exporter telemetry.SpanExporter
 	if t := s.Config().Telemetry; t.Traces != "" {
@@ -32,7 +32,7 @@ func (s *Server) newTelemetry(ctx context.Context) *telemetry.Telemetry {
 	})
 }
 
-// processMetrics returns the state of the process for a scrape.
+// processMetrics returns the metrics of the process for a scrape.
 func (s *Server) processMetrics(ctx context.Context) (telemetry.ProcessMetrics, error) {
 	now := time.Now()
 	t, err := s.Store.Console().Tally(ctx, now)
@@ -75,8 +75,8 @@ func (s *Server) readRun(ctx context.Context, id spaces.CycleID) (telemetry.RunR
 	}, nil
 }
 
-// observeCall returns what takes in the calls of an endpoint: what tells problems from
-// them, and what counts them.
+// observeCall returns the function that observes the calls of an endpoint, for its health and
+// for the metrics.
 func (as *agentSet) observeCall(sense *endpointHealth) func(llm.ModelRequest, llm.ModelResponse, time.Duration, error) {
 	return func(r llm.ModelRequest, resp llm.ModelResponse, took time.Duration, err error) {
 		sense.saw(r, resp, err)

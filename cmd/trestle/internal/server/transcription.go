@@ -14,13 +14,13 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// transcribes reports whether the configuration names a model that hears voices.
+// transcribes reports whether the configuration names a model that transcribes voices.
 func (fm *fileManager) transcribes() bool {
 	c := fm.Config()
 	return c.SettingsFor("", "").Voice.Model != "" && !c.Model.Offline && fm.files != nil
 }
 
-// runTranscription has voices heard and their words written down until ctx is done.
+// runTranscription transcribes voices until ctx is done.
 func (fm *fileManager) runTranscription(ctx context.Context) error {
 	if !fm.transcribes() {
 		return nil
@@ -39,8 +39,7 @@ func (fm *fileManager) runTranscription(ctx context.Context) error {
 	return s.Run(ctx)
 }
 
-// mayTranscribe reports whether the day's budgets have room for a voice. One that is
-// spent leaves voices as they are.
+// mayTranscribe reports whether the daily budgets have tokens left for a voice.
 func (fm *fileManager) mayTranscribe(ctx context.Context, v media.VoiceMessage, at time.Time) (bool, error) {
 	spent, err := fm.Store.Shell().Spent(ctx, at, "", v.Space)
 	if err != nil {
@@ -50,7 +49,7 @@ func (fm *fileManager) mayTranscribe(ctx context.Context, v media.VoiceMessage, 
 	return (b.PerDay == 0 || spent.All < b.PerDay) && (b.SpacePerDay == 0 || spent.Space < b.SpacePerDay), nil
 }
 
-// transcriptionEndpoint is an endpoint's model that hears voices.
+// transcriptionEndpoint is a model that transcribes voices, with its endpoint.
 type transcriptionEndpoint struct {
 	endpoint *openai.Client
 	model    string
@@ -58,7 +57,7 @@ type transcriptionEndpoint struct {
 
 var _ media.VoiceTranscriber = transcriptionEndpoint{}
 
-// Transcribe asks the endpoint.
+// Transcribe calls the endpoint.
 func (h transcriptionEndpoint) Transcribe(ctx context.Context, name string, recording io.Reader, size int64) (string, spaces.TokenUsage, error) {
 	text, u, err := h.endpoint.Transcribe(ctx, h.model, name, recording, size)
 	if e, ok := errors.AsType[*llm.Error](err); ok && !e.Kind.Retryable() && e.Kind != llm.Denied {
@@ -71,12 +70,12 @@ func (h transcriptionEndpoint) Transcribe(ctx context.Context, name string, reco
 	return text, usage, err
 }
 
-// transcriptionStatus know which voices are still to be heard.
+// transcriptionStatus knows which voices are still to be transcribed.
 type transcriptionStatus struct{ voices media.TranscriptionQueue }
 
 var _ shell.TranscriptionStatus = transcriptionStatus{}
 
-// Coming reports whether a file is a voice whose words are still to come.
+// Coming reports whether a file is a voice that is not transcribed yet.
 func (e transcriptionStatus) Coming(ctx context.Context, account string, file spaces.FileAttachment) (bool, error) {
 	if !media.IsVoice(file.Kind) || file.ID == "" {
 		return false, nil

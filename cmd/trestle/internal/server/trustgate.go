@@ -10,14 +10,12 @@ import (
 	"github.com/trestle-bridge/trestle/internal/config"
 )
 
-// errGate is why nothing beyond the core was started.
+// errGate is the reason why only the core was started.
 var errGate = errors.New("the trust gate was not passed")
 
-// checkTrust checks everything that the network must not be used without (PRD-5.3-3):
-// that the record can be read and written, and that an agent can run. Accounts
-// and models whose credentials are missing or have not the shape of any were set
-// aside as misconfigured when the configuration was read; the gate lets the
-// others through (ECOSYSTEM 1, rule 2).
+// checkTrust checks what must hold before the network is used: that the store can be read and
+// written, and that an agent can run. Accounts and models with missing or malformed credentials
+// were marked as misconfigured when the configuration was read; the others may run.
 func (s *Server) checkTrust(ctx context.Context) error {
 	if _, _, err := s.Store.Shell().NextTimer(ctx); err != nil {
 		return fmt.Errorf("%w: the record cannot be read: %w", errGate, err)
@@ -32,14 +30,14 @@ func (s *Server) checkTrust(ctx context.Context) error {
 	return nil
 }
 
-// clearFault forgets that an entry did not run.
+// clearFault removes the faults of an entry.
 func (core *Core) clearFault(entry string) {
 	core.Opening.Lock()
 	defer core.Opening.Unlock()
 	core.faults = slices.DeleteFunc(core.faults, func(m config.EntryProblem) bool { return m.Entry == entry })
 }
 
-// addFault notes that an entry turned out not to run.
+// addFault stores that an entry does not run.
 func (core *Core) addFault(entry string, err error) {
 	core.Opening.Lock()
 	defer core.Opening.Unlock()

@@ -7,8 +7,8 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// typingNotifier shows on every chat of a space that an agent is at it. Signs that
-// come faster than platforms take them are dropped.
+// typingNotifier shows in every chat of a space that an agent is typing. It drops signs that
+// come faster than platforms take them.
 type typingNotifier struct {
 	conns *connectionSet
 	signs chan typingEvent
@@ -19,13 +19,13 @@ type typingEvent struct {
 	thread spaces.ThreadID
 }
 
-// newTypingNotifier returns a presence over these connections; it shows nothing before Run.
+// newTypingNotifier returns a notifier over these connections, which shows nothing before Run.
 func newTypingNotifier(cs *connectionSet) *typingNotifier {
 	cs.presence = &typingNotifier{cs, make(chan typingEvent, 256)}
 	return cs.presence
 }
 
-// Active notes that an agent is at it in a thread. It never blocks.
+// Active reports that an agent is at work in a thread. It never blocks.
 func (t *typingNotifier) Active(space spaces.SpaceID, thread spaces.ThreadID) {
 	select {
 	case t.signs <- typingEvent{space, thread}:
@@ -58,8 +58,7 @@ func (t *typingNotifier) show(ctx context.Context, s typingEvent) {
 	}
 }
 
-// threadIn returns how a chat calls the thread of a sign, one of several chats of
-// the space.
+// threadIn returns the chat's id of the thread of a sign; the space has several chats.
 func (t *typingNotifier) threadIn(ctx context.Context, c spaces.ChatMapping, s typingEvent, several int) spaces.ThreadID {
 	if s.thread == "" || several < 2 {
 		return s.thread
@@ -71,5 +70,5 @@ func (t *typingNotifier) threadIn(ctx context.Context, c spaces.ChatMapping, s t
 	return m.There
 }
 
-// NewNonce mints the secret word of one cycle's acts.
+// NewNonce returns the random secret of one cycle's tool calls.
 func NewNonce() string { return rand.Text()[:10] }

@@ -33,20 +33,20 @@ func TestHealthNamesWhatFailed(t *testing.T) {
 		{"conflict", lost, true, "degraded"},
 		{"still starting", connected, false, "starting"},
 	} {
-		h := console.Health{TrustPassed: true, Extensions: []console.Component{lineExtension(test.status, now, "")}}
+		h := console.Health{TrustPassed: true, Extensions: []console.Component{connectionComponent(test.status, now, "")}}
 		h.Summarise(test.started)
 		if h.Status != test.want {
 			t.Errorf("%s: %s, want %s", test.name, h.Status, test.want)
 		}
 	}
-	if x := modelExtension(config.ModelEndpoint{}, "no such host"); x.Healthy || x.Reason != "no such host" {
+	if x := modelComponent(config.ModelEndpoint{}, "no such host"); x.Healthy || x.Reason != "no such host" {
 		t.Errorf("model is %+v", x)
 	}
 }
 
 // PRD-5.4-3, PRD-5.4-A3
 func TestBootReportHasEveryStage(t *testing.T) {
-	b := newBootstrap(io.Discard)
+	b := newStartupReporter(io.Discard)
 	_ = b.Stage("one", func() error { return nil })
 	_ = b.Stage("two", func() error { return errSkipped })
 	if err := b.Stage("three", func() error { return io.ErrUnexpectedEOF }); err == nil {

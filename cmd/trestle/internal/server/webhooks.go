@@ -16,18 +16,17 @@ import (
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/control"
 )
 
-// webhookMux are the accounts whose platforms call us, by the path they call. It is
-// the whole of what is served at webhook_listen: any other path is 404. Its zero
-// value has no receivers.
+// webhookMux passes calls of platforms to accounts by their path. It is everything that is
+// served at webhook_listen: any other path is 404. Its zero value has no accounts.
 type webhookMux struct {
 	mu sync.RWMutex // guards at
 	at map[string]adapters.WebhookReceiver
 }
 
-// callRead is how long one call may take to arrive.
+// callRead is the time within which a call must arrive.
 const callRead = 20 * time.Second
 
-// add serves an adapter that is configured to be called; any other is left alone.
+// add registers an adapter that platforms call; it ignores any other.
 func (h *webhookMux) add(ad adapters.Adapter) error {
 	hook, ok := ad.(adapters.WebhookReceiver)
 	if !ok || hook.HookPath() == "" {
@@ -45,14 +44,14 @@ func (h *webhookMux) add(ad adapters.Adapter) error {
 	return nil
 }
 
-// drop serves an adapter no longer.
+// drop removes an adapter.
 func (h *webhookMux) drop(ad adapters.Adapter) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	maps.DeleteFunc(h.at, func(_ string, hook adapters.WebhookReceiver) bool { return adapters.Adapter(hook) == ad })
 }
 
-// ServeHTTP passes a call to the account of its path, which proves it.
+// ServeHTTP passes a call to the account of its path, which verifies it.
 func (h *webhookMux) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.mu.RLock()
 	hook, ok := h.at[r.URL.Path]
@@ -66,9 +65,9 @@ func (h *webhookMux) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	hook.ServeHTTP(w, r)
 }
 
-// serveHooks listens for the platforms that call us. An address that cannot be
-// listened on is a problem of its own: the rest runs. An account that is called
-// may come later, so the address alone is reason enough to listen.
+// serveHooks listens for calls of platforms. An address that cannot be listened on is a fault
+// of that entry: the rest runs. It listens also without an account that is called, since one
+// may be added later.
 func (s *Server) serveHooks(ctx context.Context, g *errgroup.Group) {
 	if s.Config().WebhookListen == "" || s.conns.added == nil {
 		return
