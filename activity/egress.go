@@ -147,6 +147,15 @@ func NewEgress(a adapters.BotAccount, ad adapters.Adapter, box Outbox, m *SpaceM
 	return e
 }
 
+// catchPanic is [adapters.CatchPanic] for a call to the platform, and counts.
+func (e *Egress) catchPanic(op string, f func() error) error {
+	err := adapters.CatchPanic(e.logger, op, f)
+	if errors.Is(err, adapters.ErrPanicked) {
+		e.panics.note(op, time.Now())
+	}
+	return err
+}
+
 // Account returns the key of the account that it sends for.
 func (e *Egress) Account() string { return e.account.Key() }
 

@@ -37,15 +37,6 @@ func (c *panicCounter) newest() PanicNote {
 	return PanicNote{}
 }
 
-// catchPanic is [adapters.CatchPanic] for a call to the platform, and counts.
-func (e *Egress) catchPanic(op string, f func() error) error {
-	err := adapters.CatchPanic(e.logger, op, f)
-	if errors.Is(err, adapters.ErrPanicked) {
-		e.panics.note(op, time.Now())
-	}
-	return err
-}
-
 // processGuarded takes an update. One that it panics of is taken as unreadable, so
 // that the batch it came in is recorded and acknowledged.
 func (in *Ingress) processGuarded(ctx context.Context, u adapters.Update, at time.Time, taken *spaces.IngestBatch) error {

@@ -14,8 +14,8 @@ import (
 	"github.com/yuin/goldmark/extension"
 	"pgregory.net/rapid"
 
-	"github.com/trestle-bridge/trestle/adapters/emoji"
 	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/adapters/emoji"
 	"github.com/trestle-bridge/trestle/adapters/markup"
 	"github.com/trestle-bridge/trestle/internal/testutil"
 )

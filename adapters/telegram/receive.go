@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"strconv"
 	"time"
 
@@ -169,7 +170,7 @@ func (c *Client) batch(read reader, raw []json.RawMessage, at position, now time
 		b.Updates = append(b.Updates, gap(from, to))
 	}
 	for i, one := range raw {
-		id, updates := c.decodeGuarded(read, one, at.offset+int64(i))
+		id, updates := read.decodeGuarded(c.log, one, at.offset+int64(i))
 		if i == 0 {
 			next.offset = 0 // ids may start anew: follow what the server returns
 		}
@@ -187,10 +188,10 @@ func (c *Client) batch(read reader, raw []json.RawMessage, at position, now time
 }
 
 // decodeGuarded is [reader.decode]. An update that reading panics of comes back as unreadable.
-func (c *Client) decodeGuarded(read reader, raw json.RawMessage, atLeast int64) (id int64, updates []adapters.Update) {
+func (r reader) decodeGuarded(lg *slog.Logger, raw json.RawMessage, atLeast int64) (id int64, updates []adapters.Update) {
 	id = idIn(raw, atLeast)
-	updates, _ = adapters.ReadGuarded(c.log, "update", raw, func() (all []adapters.Update, _ error) { // reading has no other errors
-		id, all = read.decode(raw, atLeast)
+	updates, _ = adapters.ReadGuarded(lg, "update", raw, func() (all []adapters.Update, _ error) { // reading has no other errors
+		id, all = r.decode(raw, atLeast)
 		return all, nil
 	})
 	for i := range updates {
