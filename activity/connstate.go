@@ -31,6 +31,7 @@ type ConnStatus struct {
 	Paused  string    // why nothing is sent; empty when sending works
 	Failing string    // why what is sent has not been delivered for half a minute; empty when it is
 	Stats   IngressStats
+	Panic   PanicNote // the last update or action that ran into a fault of this program; zero if none did
 }
 
 // Status returns the state of the connection now. It may be called at any time.
@@ -42,6 +43,9 @@ func (l *AccountConnection) Status() ConnStatus {
 		s.Account, s.Handle = l.in.account.Key(), l.in.account.Handle
 		s.Heard, s.Stats, s.Paused = l.in.LastHeard(), l.in.Stats(), l.out.Paused()
 		s.Failing = l.out.Failing()
+		if s.Panic = l.in.counters.panics.newest(); l.out.panics.newest().At.After(s.Panic.At) {
+			s.Panic = l.out.panics.newest()
+		}
 	}
 	return s
 }

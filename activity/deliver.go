@@ -15,7 +15,11 @@ import (
 // outbox. Once stopping is closed no further part is begun. It reports whether all of
 // it was sent.
 func (e *Egress) deliver(ctx context.Context, stopping <-chan struct{}, a spaces.Action) (sent bool) {
-	steps, err := e.steps(ctx, a)
+	var steps []sendStep
+	err := e.catchPanic("prepare "+string(a.Kind), func() (err error) {
+		steps, err = e.steps(ctx, a)
+		return err
+	})
 	if err != nil {
 		if _, final := errors.AsType[*adapters.Error](err); !final { // the record's trouble, no platform's
 			err = &adapters.Error{Kind: adapters.NotSent, Op: "prepare", Err: err}
@@ -130,7 +134,12 @@ func (e *Egress) attempt(ctx context.Context, a spaces.Action, s *sendStep) (ada
 	}
 	limited, cancel := context.WithTimeout(ctx, e.o.SendLimit)
 	defer cancel()
-	receipt, found, err := s.find(limited)
+	var receipt adapters.Receipt
+	var found bool
+	err := e.catchPanic("find", func() (err error) {
+		receipt, found, err = s.find(limited)
+		return err
+	})
 	switch {
 	case found:
 		e.logger.Info("an earlier attempt arrived", "action", string(a.ID), "chat", a.Chat, "part", a.Part)
@@ -166,7 +175,7 @@ func (e *Egress) preview(ctx context.Context, p adapters.OutgoingMessage, wait t
 	}
 	ctx, cancel := context.WithTimeout(ctx, min(wait, e.o.SendLimit))
 	defer cancel()
-	err := e.draftShower.Preview(ctx, p)
+	err := e.catchPanic("preview", func() error { return e.draftShower.Preview(ctx, p) })
 	e.limits.noteLimit(ctx, p.Chat, err)
 	if err == nil {
 		_ = failpoint.Point("preview.shown") // only a kill concerns anybody
@@ -178,7 +187,11 @@ func (e *Egress) preview(ctx context.Context, p adapters.OutgoingMessage, wait t
 func (e *Egress) call(ctx context.Context, s sendStep) (adapters.Receipt, error) {
 	ctx, cancel := context.WithTimeout(ctx, e.o.SendLimit)
 	defer cancel()
-	receipt, err := s.do(ctx)
+	var receipt adapters.Receipt
+	err := e.catchPanic("send", func() (err error) {
+		receipt, err = s.do(ctx)
+		return err
+	})
 	if err != nil {
 		if !e.noteAnswer(err) {
 			k := adapters.KindOf(err)

@@ -38,6 +38,7 @@ type Egress struct {
 	drafts   draftTracker
 
 	outage outageTracker
+	panics panicCounter
 	heard  func() time.Time // when the platform was last heard on the way in; nil: not known
 }
 
@@ -146,6 +147,15 @@ func NewEgress(a adapters.BotAccount, ad adapters.Adapter, box Outbox, m *SpaceM
 	return e
 }
 
+// catchPanic is [adapters.CatchPanic] for a call to the platform, and counts.
+func (e *Egress) catchPanic(op string, f func() error) error {
+	err := adapters.CatchPanic(e.logger, op, f)
+	if errors.Is(err, adapters.ErrPanicked) {
+		e.panics.note(op, time.Now())
+	}
+	return err
+}
+
 // Account returns the key of the account that it sends for.
 func (e *Egress) Account() string { return e.account.Key() }
 
@@ -168,7 +178,11 @@ func (e *Egress) Run(ctx context.Context) error {
 	defer cut(nil)
 	e.inflight.open(func(a spaces.Action) { e.begin(ctx, work, a) })
 	e.drafts.rows = e.editsDrafts() // what an earlier process left
-	e.drafts.open(func(g *liveDraft) { e.inflight.busy.Go(func() { e.followDraft(ctx, work, g) }) })
+	e.drafts.open(func(g *liveDraft) {
+		e.inflight.busy.Go(func() {
+			_ = e.catchPanic("draft", func() error { e.followDraft(ctx, work, g); return nil })
+		})
+	})
 	for ctx.Err() == nil {
 		retry.WaitFor(ctx, e.wake, e.round(ctx, work))
 	}
@@ -200,7 +214,9 @@ func (e *Egress) round(stop, work context.Context) time.Duration {
 		return until.Sub(now)
 	}
 	if e.drafts.untidy() {
-		e.inflight.busy.Go(func() { e.deleteLeftDrafts(work) })
+		e.inflight.busy.Go(func() {
+			_ = e.catchPanic("delete drafts", func() error { e.deleteLeftDrafts(work); return nil })
+		})
 	}
 	free := e.o.MaxInFlight - len(e.inflight.all())
 	if free <= 0 {
@@ -260,7 +276,7 @@ func (e *Egress) Typing(ctx context.Context, chat string, thread spaces.ThreadID
 	if e.typer == nil || !e.spare(ctx, chat) {
 		return
 	}
-	err := e.typer.Typing(ctx, chat, string(thread))
+	err := e.catchPanic("typing", func() error { return e.typer.Typing(ctx, chat, string(thread)) })
 	e.limits.noteLimit(ctx, chat, err)
 	e.noteAnswer(err)
 }

@@ -154,7 +154,7 @@ func (in *Ingress) Accept(ctx context.Context, b adapters.UpdateBatch) error {
 				return err
 			}
 		}
-		if err := in.process(ctx, u, at, &taken); err != nil {
+		if err := in.processGuarded(ctx, u, at, &taken); err != nil {
 			return fmt.Errorf("take update %s: %w", u.ID, err)
 		}
 	}

@@ -15,11 +15,14 @@ type IngressStats struct {
 	Echoes     int64 // our own acts, told back to us
 	Refused    int64 // from people and chats that are not admitted
 	Throttled  int64 // kept and seen, too fast to wake anybody
+	Panicked   int64 // kept as unreadable, because a fault of this program prevents reading them
 }
 
 // ingressCounters is the counting side of a Tally.
 type ingressCounters struct {
 	recorded, duplicates, echoes, refused, hushed atomic.Int64
+
+	panics panicCounter
 
 	mu    sync.Mutex // guards chats
 	chats map[string]bool
@@ -78,5 +81,5 @@ func bodyName(b adapters.UpdateBody) string {
 // Stats returns the counts so far.
 func (in *Ingress) Stats() IngressStats {
 	t := &in.counters
-	return IngressStats{t.recorded.Load(), t.duplicates.Load(), t.echoes.Load(), t.refused.Load(), t.hushed.Load()}
+	return IngressStats{t.recorded.Load(), t.duplicates.Load(), t.echoes.Load(), t.refused.Load(), t.hushed.Load(), t.panics.count.Load()}
 }

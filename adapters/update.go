@@ -187,8 +187,9 @@ type UpdateGap struct {
 // UnreadableUpdate is what we could not read: an unknown kind, or bytes that do not
 // parse. Raw holds it. It is recorded, counted, and stops nothing.
 type UnreadableUpdate struct {
-	Kind   string // the platform's word for it, when known
-	Reason string
+	Kind     string // the platform's word for it, when known
+	Reason   string
+	Panicked bool `json:",omitzero"` // reading it ran into a fault of this program
 }
 
 func (IncomingMessage) body()  {}

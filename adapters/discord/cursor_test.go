@@ -16,7 +16,11 @@ func TestAShardsGapBeginsWhereTheShardWasLastHeard(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &receiver{client: &Client{}, at: p, shards: 2}
+	c, err := New(Options{Token: "t"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &receiver{client: c, at: p, shards: 2}
 	hears := func(shard int, channel string, ago time.Duration) {
 		t.Helper()
 		id := flakeAt(now.Add(-ago))

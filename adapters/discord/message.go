@@ -63,6 +63,11 @@ func (c *messageReader) isOurs(self account, m *message) bool {
 // updatesOf returns what a message tells; nothing when it tells nothing that
 // another event does not.
 func (c *messageReader) updatesOf(ctx context.Context, self account, m *message, raw json.RawMessage) ([]adapters.Update, error) {
+	return adapters.ReadGuarded(c.log, "message", raw, func() ([]adapters.Update, error) { return c.readTold(ctx, self, m, raw) })
+}
+
+// readTold is updatesOf without its guard.
+func (c *messageReader) readTold(ctx context.Context, self account, m *message, raw json.RawMessage) ([]adapters.Update, error) {
 	if m.Flags&loading != 0 {
 		return nil, nil
 	}

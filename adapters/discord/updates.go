@@ -11,10 +11,15 @@ import (
 	"github.com/trestle-bridge/trestle/adapters"
 )
 
-// read turns one event into updates. What cannot be read comes back as
-// Unreadable with its bytes; an error means that Discord could not be asked for
+// read turns one event into updates. What cannot be read, or panics, comes back as
+// unreadable with its bytes; an error means that Discord could not be asked for
 // what is needed to place it.
 func (r *receiver) read(ctx context.Context, e event) ([]adapters.Update, error) {
+	return adapters.ReadGuarded(r.client.log, e.Type, e.RawData, func() ([]adapters.Update, error) { return r.readKind(ctx, e) })
+}
+
+// readKind reads an event by its kind.
+func (r *receiver) readKind(ctx context.Context, e event) ([]adapters.Update, error) {
 	switch e.Type {
 	case "MESSAGE_CREATE":
 		return r.readMessage(ctx, e.RawData)

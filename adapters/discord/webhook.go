@@ -120,7 +120,7 @@ func (c *Client) handIn(ctx context.Context, raw json.RawMessage) error {
 func (r *receiver) takeCalled(ctx context.Context, one interactionCall) error {
 	soon, cancel := context.WithTimeout(ctx, hookLimit)
 	defer cancel()
-	updates, err := r.readInteraction(soon, one.raw)
+	updates, err := adapters.ReadGuarded(r.client.log, "interaction", one.raw, func() ([]adapters.Update, error) { return r.readInteraction(soon, one.raw) })
 	if err != nil { // Discord cannot be asked where it was; whoever did it tries again
 		one.recorded <- err
 		return nil

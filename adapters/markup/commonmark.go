@@ -16,7 +16,7 @@ func (r *MarkdownReader) CommonMark(words string, spans []TextSpan) string {
 	if len(spans) == 0 || len(words) > maxChecked {
 		return Escape(words)
 	}
-	spans = tidy(words, spans)
+	spans = shallow(tidy(words, spans[:min(len(spans), maxSpans)]))
 	for _, keep := range []func(string, TextSpan) bool{everything, atWords, notEmphasis} {
 		spans = slices.DeleteFunc(spans, func(one TextSpan) bool { return !keep(words, one) })
 		if md := writeMarks(words, spans); SameWords(r.Read(md).Words, words) {
@@ -29,6 +29,27 @@ func (r *MarkdownReader) CommonMark(words string, spans []TextSpan) string {
 // maxChecked bounds the texts whose looks are kept; the platforms' own limits are
 // far below.
 const maxChecked = 64 << 10
+
+const (
+	// maxSpans bounds the looks of one text, and the pieces that they are cut into at line
+	// ends; further ones are left out.
+	maxSpans = 4096
+	// maxNesting bounds how many looks lie within each other; deeper ones are left out.
+	maxNesting = 16
+)
+
+// shallow returns spans, which are sorted, without those that lie too deep.
+func shallow(spans []TextSpan) []TextSpan {
+	var open []int // where those end that are not over
+	return slices.DeleteFunc(spans, func(s TextSpan) bool {
+		open = slices.DeleteFunc(open, func(to int) bool { return to <= s.From })
+		if len(open) >= maxNesting {
+			return true
+		}
+		open = append(open, s.To)
+		return false
+	})
+}
 
 // The looks to try, most first.
 func everything(string, TextSpan) bool { return true }
@@ -66,7 +87,10 @@ func SameWords(a, b string) bool {
 func tidy(words string, spans []TextSpan) []TextSpan {
 	var out []TextSpan
 	for _, s := range spans {
-		out = append(out, s.pieces(words)...)
+		if out = s.appendPieces(out, words); len(out) > maxSpans {
+			out = out[:maxSpans]
+			break
+		}
 	}
 	sortSpans(out)
 	return joinCode(out)
@@ -90,9 +114,9 @@ func joinCode(spans []TextSpan) []TextSpan {
 	return out
 }
 
-// pieces returns s without white space around it, line by line unless it is a block.
-func (s TextSpan) pieces(text string) []TextSpan {
-	var out []TextSpan
+// appendPieces appends s to out without white space around it, line by line unless it is a
+// block.
+func (s TextSpan) appendPieces(out []TextSpan, text string) []TextSpan {
 	add := func(from, to int) {
 		words := text[from:to]
 		from += len(words) - len(strings.TrimLeftFunc(words, unicode.IsSpace))
@@ -107,7 +131,7 @@ func (s TextSpan) pieces(text string) []TextSpan {
 	case s.block():
 		add(s.From, s.To)
 	default:
-		for from := s.From; from < s.To; {
+		for from := s.From; from < s.To && len(out) <= maxSpans; {
 			line, _, _ := strings.Cut(text[from:s.To], "\n")
 			add(from, from+len(line))
 			from += len(line) + 1

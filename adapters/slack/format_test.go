@@ -14,6 +14,7 @@ import (
 	"github.com/yuin/goldmark/extension"
 	"pgregory.net/rapid"
 
+	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/adapters/emoji"
 	"github.com/trestle-bridge/trestle/adapters/markup"
 	"github.com/trestle-bridge/trestle/internal/testutil"
@@ -158,6 +159,9 @@ func FuzzFrame(f *testing.F) {
 		for _, u := range r.read(t.Context(), d) {
 			if u.Key == "" || u.Body == nil {
 				t.Errorf("%q gives %+v without a key or a body", frame, u)
+			}
+			if bad, ok := u.Body.(adapters.UnreadableUpdate); ok && bad.Panicked {
+				t.Errorf("%q panics", frame)
 			}
 		}
 	})

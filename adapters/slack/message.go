@@ -31,6 +31,11 @@ func (r reader) message(ctx context.Context, raw json.RawMessage) ([]adapters.Up
 // past reads a message of history. What was edited since it was written is told
 // as an edit too, under the key that the edit's own event has.
 func (r reader) past(ctx context.Context, channel string, raw json.RawMessage) []adapters.Update {
+	return r.guarded("history", "message", raw, func() []adapters.Update { return r.readPast(ctx, channel, raw) })
+}
+
+// readPast is past without its guard.
+func (r reader) readPast(ctx context.Context, channel string, raw json.RawMessage) []adapters.Update {
 	var m message
 	err := json.Unmarshal(raw, &m)
 	m.Channel = channel

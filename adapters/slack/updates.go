@@ -36,8 +36,24 @@ var quiet = strings.Fields(`
 	workflow_unpublished`)
 
 // read returns the updates that a delivery holds; none when it tells nothing. It
-// is total: what cannot be read comes back as Unreadable with the raw bytes.
+// is total: what cannot be read, or panics, comes back as unreadable with the raw bytes.
 func (r reader) read(ctx context.Context, d *delivery) []adapters.Update {
+	return r.guarded(d.id, d.kind, d.payload, func() []adapters.Update { return r.readKind(ctx, d) })
+}
+
+// guarded calls read, which reads raw, and returns its result; raw as unreadable if it panics.
+func (r reader) guarded(id, kind string, raw []byte, read func() []adapters.Update) []adapters.Update {
+	updates, _ := adapters.ReadGuarded(r.c.log, kind, raw, func() ([]adapters.Update, error) { return read(), nil }) // reading has no other errors
+	for i, u := range updates {
+		if bad, ok := u.Body.(adapters.UnreadableUpdate); ok && bad.Panicked {
+			updates[i].ID, updates[i].Raw = id, withoutCredentials(raw)
+		}
+	}
+	return updates
+}
+
+// readKind reads a delivery by its kind.
+func (r reader) readKind(ctx context.Context, d *delivery) []adapters.Update {
 	switch d.kind {
 	case "events_api":
 	case "slash_commands":

@@ -59,24 +59,32 @@ func cutUnits(text string, n int) (head, rest string) {
 	return text, ""
 }
 
+// maxHandle bounds the bytes of a handle, of which Telegram allows 32.
+const maxHandle = 128
+
 // peopleIn returns those whom text names, each once. Telegram gives the id
 // only for people without a username and for us; of the others it gives only
 // the handle.
 func peopleIn(text string, entities []entity, self user) []adapters.Person {
 	var out []adapters.Person
+	named := map[string]bool{}
 	add := func(p adapters.Person) {
-		if !slices.ContainsFunc(out, func(have adapters.Person) bool { return have.ID == p.ID && strings.EqualFold(have.Handle, p.Handle) }) {
+		if len(p.Handle) > maxHandle {
+			return
+		}
+		if key := p.ID + "@" + strings.ToLower(p.Handle); !named[key] {
+			named[key] = true
 			out = append(out, p)
 		}
 	}
-	for _, e := range entities {
+	entities = entities[:min(len(entities), maxEntities)]
+	at := unitOffsets(text, entities)
+	for i, e := range entities {
 		switch {
 		case e.Type == "text_mention" && e.User != nil:
 			add(e.User.person())
 		case e.Type == "mention" && e.Offset >= 0:
-			_, tail := cutUnits(text, e.Offset)
-			name, _ := cutUnits(tail, e.Length)
-			handle := strings.TrimPrefix(name, "@")
+			handle := strings.TrimPrefix(text[at[2*i]:at[2*i+1]], "@")
 			switch {
 			case handle == "":
 			case strings.EqualFold(handle, self.Username):

@@ -10,9 +10,17 @@ import (
 
 // of returns text with its entities as CommonMark; see [markup.Reader.CommonMark].
 func (m markdown) of(text string, entities []entity) string {
+	entities = entities[:min(len(entities), maxEntities)]
 	text = markup.Legible(text)
 	return m.CommonMark(text, spansOf(text, entities))
 }
+
+// maxEntities bounds the entities of one text that are looked at; Telegram sends a
+// hundred at most (core.telegram.org/api/entities).
+const maxEntities = 1000
+
+// maxAddress bounds the bytes of an address that is kept from being read as markup.
+const maxAddress = 4096
 
 // looks are Telegram's names of what CommonMark can show.
 var looks = map[string]markup.TextStyle{
@@ -28,7 +36,7 @@ func spansOf(text string, entities []entity) []markup.TextSpan {
 	for i, e := range entities {
 		look, known := looks[e.Type]
 		s := markup.TextSpan{From: at[2*i], To: at[2*i+1], Look: look}
-		if !known || look == markup.Address && markup.Escape(text[s.From:s.To]) == text[s.From:s.To] {
+		if !known || look == markup.Address && (s.To-s.From > maxAddress || markup.Escape(text[s.From:s.To]) == text[s.From:s.To]) {
 			continue
 		}
 		if look == markup.Pre {
@@ -48,7 +56,7 @@ func unitOffsets(text string, entities []entity) []int {
 	type want struct{ units, index int }
 	wants := make([]want, 0, 2*len(entities))
 	for i, e := range entities {
-		from := max(e.Offset, 0)
+		from := min(max(e.Offset, 0), len(text)) // units are no more than bytes
 		to := from + max(min(e.Length, len(text)), 0)
 		wants = append(wants, want{from, 2 * i}, want{to, 2*i + 1})
 	}

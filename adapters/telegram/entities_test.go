@@ -1,7 +1,15 @@
 package telegram
 
 import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"runtime"
+	"strings"
 	"testing"
+	"time"
+
+	"github.com/trestle-bridge/trestle/adapters"
 
 	"github.com/trestle-bridge/trestle/adapters/markup"
 )
@@ -27,5 +35,60 @@ func FuzzEntities(f *testing.F) {
 		if got := m.Read(md).Words; !markup.SameWords(got, markup.Legible(text)) {
 			t.Errorf("%q with %+v\n became %q\n which shows %q", text, entities, md, got)
 		}
+	})
+}
+
+// Places that no text has are read as its end, whatever is added to them.
+func TestEntityFarOutsideIsRead(t *testing.T) {
+	for _, at := range []int{math.MaxInt64, math.MaxInt64 - 1, math.MinInt64, -1, 1 << 32} {
+		for _, length := range []int{math.MaxInt64, 1, 0, -1, math.MinInt64} {
+			for _, kind := range []string{"bold", "url", "text_link", "mention", "bot_command", "text_mention", "blockquote"} {
+				raw := fmt.Sprintf(`{"update_id":1,"message":{"message_id":2,"date":3,"chat":{"id":4,"type":"private"},"from":{"id":4},"text":"/hello @maya",`+
+					`"entities":[{"type":%q,"offset":%d,"length":%d,"url":"https://a.b","user":{"id":5}}],"quote":{"text":"x","is_manual":true,"entities":[{"type":%q,"offset":%d,"length":%d}]}}}`,
+					kind, at, length, kind, at, length)
+				_, updates := testReader().decode(json.RawMessage(raw), 1)
+				if said, ok := updates[0].Body.(adapters.IncomingMessage); !ok || !strings.Contains(said.Text, "hello") {
+					t.Errorf("%s at %d of %d: %+v", kind, at, length, updates[0].Body)
+				}
+			}
+		}
+	}
+}
+
+// What many entities cost grows no faster than their bytes, whatever they are and
+// however deep they lie.
+func TestManyEntitiesAreCheap(t *testing.T) {
+	const n = 10_000
+	for _, text := range []string{strings.Repeat("word ", 2*n/5), strings.Repeat("a\n", 2*n/2), strings.Repeat("é", 2*n)} {
+		text = strings.ReplaceAll(text, "\\n", "\n")
+		for _, kind := range []string{"bold", "blockquote", "code", "pre", "text_link", "mention", "url", "spoiler"} {
+			var entities []entity
+			for i := range n {
+				entities = append(entities, entity{Type: kind, Offset: i, Length: 2*n - 2*i, URL: "https://a.b"})
+			}
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			began := time.Now()
+			newMarkdown().of(text, entities)
+			peopleIn(text, entities, user{})
+			runtime.ReadMemStats(&after)
+			if cost := after.TotalAlloc - before.TotalAlloc; cost > 128<<20 {
+				t.Errorf("%d nested %s of %.4q cost %d MB in %s", n, kind, text, cost>>20, time.Since(began))
+			}
+		}
+	}
+}
+
+// FuzzEntityPlaces: entities of any kind at any place are read.
+func FuzzEntityPlaces(f *testing.F) {
+	f.Add("hello 😀 @maya", "bold", math.MaxInt64, 1, 3, math.MaxInt64)
+	f.Add("/help@ada_bot x", "bot_command", 0, 5, -1, math.MinInt64)
+	f.Add("a\nb", "blockquote", 0, 3, 1, 1)
+	m := newMarkdown()
+	f.Fuzz(func(_ *testing.T, text, kind string, from, length, from2, length2 int) {
+		entities := []entity{{Type: kind, Offset: from, Length: length}, {Type: "bold", Offset: from2, Length: length2}, {Type: "mention", Offset: from2, Length: length}}
+		_ = m.of(text, entities)
+		_ = peopleIn(text, entities, user{Username: "ada_bot"})
+		_, _ = commandOf(text, entities)
 	})
 }

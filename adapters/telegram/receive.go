@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"strconv"
 	"time"
 
@@ -169,7 +170,7 @@ func (c *Client) batch(read reader, raw []json.RawMessage, at position, now time
 		b.Updates = append(b.Updates, gap(from, to))
 	}
 	for i, one := range raw {
-		id, updates := read.decode(one, at.offset+int64(i))
+		id, updates := read.decodeGuarded(c.log, one, at.offset+int64(i))
 		if i == 0 {
 			next.offset = 0 // ids may start anew: follow what the server returns
 		}
@@ -184,6 +185,19 @@ func (c *Client) batch(read reader, raw []json.RawMessage, at position, now time
 		b.Cursor = next.cursor()
 	}
 	return b, next
+}
+
+// decodeGuarded is [reader.decode]. An update that reading panics of comes back as unreadable.
+func (r reader) decodeGuarded(lg *slog.Logger, raw json.RawMessage, atLeast int64) (id int64, updates []adapters.Update) {
+	id = idIn(raw, atLeast)
+	updates, _ = adapters.ReadGuarded(lg, "update", raw, func() (all []adapters.Update, _ error) { // reading has no other errors
+		id, all = r.decode(raw, atLeast)
+		return all, nil
+	})
+	for i := range updates {
+		updates[i].ID = formatID(id)
+	}
+	return id, updates
 }
 
 func (c *Client) noteUnreadable(updates []adapters.Update) {

@@ -27,10 +27,7 @@ func (r reader) decode(raw json.RawMessage, atLeast int64) (id int64, updates []
 		if err != nil {
 			reason = err.Error()
 		}
-		if found := updateID.FindSubmatch(raw); found != nil {
-			n, _ := strconv.ParseInt(string(found[1]), 10, 64) // at most 18 digits
-			atLeast = n
-		}
+		atLeast = idIn(raw, atLeast)
 		return atLeast, []adapters.Update{unreadable(raw, atLeast, "", reason)}
 	}
 	updates = r.read(&e, raw)
@@ -100,6 +97,14 @@ func common(e *envelope, u adapters.Update) bool {
 
 // updateID finds an update's id where JSON cannot be parsed.
 var updateID = regexp.MustCompile(`"update_id"\s*:\s*([0-9]{1,18})\b`)
+
+// idIn returns the id of an update whose JSON may not be readable; atLeast if there is none.
+func idIn(raw []byte, atLeast int64) int64 {
+	if found := updateID.FindSubmatch(raw); found != nil {
+		atLeast, _ = strconv.ParseInt(string(found[1]), 10, 64) // at most 18 digits
+	}
+	return atLeast
+}
 
 // unreadable keeps what could not be read, in its chat if that much can be told.
 func unreadable(raw json.RawMessage, id int64, kind, reason string) adapters.Update {

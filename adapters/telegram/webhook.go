@@ -247,7 +247,7 @@ func (h *hook) proved(r *http.Request) bool {
 func (c *Client) take(ctx context.Context, s *session, raw json.RawMessage) error {
 	now := time.Now()
 	s.sink.Alive(now)
-	_, updates := s.read.decode(raw, 0)
+	_, updates := s.read.decodeGuarded(c.log, raw, 0)
 	c.noteUnreadable(updates)
 	return s.sink.Accept(ctx, adapters.UpdateBatch{Updates: updates, Cursor: calledAt(now).cursor()})
 }

@@ -9,6 +9,7 @@ const (
 	Credentials   ProblemCode = "TRS-A01"
 	Conflict      ProblemCode = "TRS-A02"
 	Deaf          ProblemCode = "TRS-A04"
+	Panicked      ProblemCode = "TRS-A05"
 	Misconfigured ProblemCode = "TRS-C01"
 	BadReload     ProblemCode = "TRS-C02"
 	LoggedSecret  ProblemCode = "TRS-C06"
@@ -65,6 +66,7 @@ var kinds = []kind{
 	{Credentials, Fail, "the credentials of {} are refused", "trestle doctor {}"},
 	{Conflict, Fail, "somebody else receives with the credentials of {}", "trestle doctor {}"},
 	{Deaf, Fail, "{} is deaf", "trestle doctor {}"},
+	{Panicked, Warn, "a fault of Trestle stopped something of {}", "trestle report"},
 	{Misconfigured, Fail, "{} is misconfigured", "trestle config check"},
 	{BadReload, Fail, "the changed configuration is invalid and not in force", "trestle config check"},
 	{LoggedSecret, Warn, "a credential was about to be written into the log of {}", "see TRS-C06 in docs/problems.md"},

@@ -13,11 +13,15 @@ import (
 // probeConnections observes the states of the accounts.
 func (mon *processMonitor) probeConnections() alerts.ConditionProbe {
 	return alerts.ConditionProbe{
-		Codes: []alerts.ProblemCode{alerts.Credentials, alerts.Conflict, alerts.Deaf},
+		Codes: []alerts.ProblemCode{alerts.Credentials, alerts.Conflict, alerts.Deaf, alerts.Panicked},
 		See: func(context.Context) ([]alerts.Observation, error) {
 			var all []alerts.Observation
 			for _, l := range mon.conns.all() {
-				if seen, bad := connectionProblem(l.Status(), mon.Boot.Report().StartedAt, time.Now()); bad && l.name != LocalName {
+				st := l.Status()
+				if seen, bad := connectionProblem(st, mon.Boot.Report().StartedAt, time.Now()); bad && l.name != LocalName {
+					all = append(all, seen)
+				}
+				if seen, bad := panicProblem(st, time.Now()); bad {
 					all = append(all, seen)
 				}
 			}
@@ -52,6 +56,18 @@ func connectionProblem(st activity.ConnStatus, started, now time.Time) (seen ale
 		return seen, false
 	}
 	return seen, true
+}
+
+// panicLately is how long a fault of this program is told of.
+const panicLately = time.Hour
+
+// panicProblem says that an account ran into a fault of this program lately.
+func panicProblem(st activity.ConnStatus, now time.Time) (seen alerts.Observation, bad bool) {
+	if st.Panic.At.IsZero() || now.Sub(st.Panic.At) >= panicLately {
+		return seen, false
+	}
+	evidence := fmt.Sprintf("%s, at %s: it is kept, or ended as failed; the log has the stack", st.Panic.What, textout.FormatTime(st.Panic.At))
+	return alerts.Observation{Code: alerts.Panicked, Subject: st.Name, Evidence: evidence}, true
 }
 
 // probeEntries observes entries that do not run, and a file on disk that is not in force.
