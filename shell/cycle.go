@@ -136,7 +136,7 @@ func (s *Shell) newCycle(m *mind, p wakeKey, w *spaces.Wake) *cycle {
 	settings = agent.fit(settings)
 	c := &cycle{
 		shell: s, mind: m, place: p, wake: w, log: s.log(w), names: [...]any{string(w.Cycle.ID), m.id.String(), string(w.Cycle.Space)}, began: s.Now(), since: m.informed(),
-		cycleConfig: cycleConfig{agent: agent, settings: settings, system: s.prompt(agent, settings, false), active: w.Cycle.Active}, upto: w.Cycle.Upto,
+		cycleConfig: cycleConfig{agent: agent, settings: settings, system: s.prompt(agent, settings, false), active: woken(w)}, upto: w.Cycle.Upto,
 		turns: w.Turns, usage: w.Cycle.Usage, done: map[string]bool{}, overs: map[spaces.EventID]bool{}, seen: map[imageRef]llm.ModelImage{},
 		machine: NewMachine(w.Cycle.ID, spaces.Idle),
 	}
@@ -154,6 +154,15 @@ func (s *Shell) newCycle(m *mind, p wakeKey, w *spaces.Wake) *cycle {
 	}
 	c.retrace(w.Inner)
 	return c
+}
+
+// woken returns the space that is active when a cycle begins or goes on: a timer wakes the
+// mind in the room where it was set.
+func woken(w *spaces.Wake) spaces.SpaceID {
+	if w.Cycle.Active == "" && w.Timer != nil {
+		return w.Timer.Space
+	}
+	return w.Cycle.Active
 }
 
 // live runs the phases from the state that the cycle is in.

@@ -98,7 +98,7 @@ func (s *toolSpec) understand(text string) (args string, repaired bool, wrong st
 		return "", false, "The arguments could not be read: they are no JSON object."
 	}
 	if exact && !fit.changed {
-		data = text
+		data = strings.TrimSpace(text)
 	}
 	return data, !exact || fit.changed, ""
 }

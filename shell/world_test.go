@@ -525,6 +525,8 @@ func moreToDo(m llm.ChatModel) llm.ChatModel { return busyModel{m} }
 
 type busyModel struct{ llm.ChatModel }
 
+func (m busyModel) Unwrap() llm.ChatModel { return m.ChatModel }
+
 var messageTag = regexp.MustCompile(`<(msg|reply) k=`)
 
 func (m busyModel) Generate(ctx context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {

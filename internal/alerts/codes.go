@@ -76,7 +76,7 @@ var kinds = []kind{
 	{NoModel, Fail, "the endpoint has no model for {}", "trestle doctor model"},
 	{Truncates, Fail, "the endpoint of {} cuts prompts without saying so", "trestle doctor model"},
 	{ModelDown, Fail, "the endpoint of {} does not answer", "trestle doctor model"},
-	{NoActs, Warn, "the model of {} writes words, which nobody sees, in place of acts", "trestle doctor model"},
+	{NoActs, Warn, "the model of {} writes text in place of calling tools: it can talk, and do nothing else", "trestle doctor model"},
 	{BudgetNear, Warn, "four fifths of {} are spent for today", "raise {}, or wait for the day to end (UTC)"},
 	{BudgetSpent, Fail, "{} is spent for today", "raise {}, or wait for the day to end (UTC)"},
 	{Rejects, Fail, "the endpoint of {} rejects every request", "trestle doctor model"},
