@@ -145,9 +145,9 @@ func OpenError(err error, place string) error {
 	other, inUse := errors.AsType[*postgres.InUseError](err)
 	switch {
 	case errors.Is(err, fs.ErrPermission):
-		return permissionError(place, apperr.BadConfig)
-	case errors.Is(err, sqlite.ErrReadOnly):
-		f.Remedy = FixReadOnly
+		return permissionError(place, apperr.TryAgain)
+	case errors.Is(err, sqlite.ErrReadOnly), errors.Is(err, syscall.EROFS), errors.Is(err, engine.ErrUnwritable):
+		f.Remedy, f.Code = FixReadOnly, apperr.TryAgain
 	case locked:
 		f.Remedy, f.Code = "stop the other process, or use --data for another folder", apperr.TryAgain
 	case inUse:
