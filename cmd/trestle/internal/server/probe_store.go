@@ -27,11 +27,11 @@ const (
 	// stuckCommitAge is the age from which a commit that has not ended is reported.
 	stuckCommitAge = 5 * time.Second
 	// failingLong is the time after which a store that refuses every commit is reported.
-	failingLong    = 10 * time.Second
-	lostLately     = 5 * time.Minute
-	fullLately     = time.Minute // since a write found the disk full; it is tried again sooner
-	nearBudget     = 0.8
-	skewFresh      = time.Hour // a reading older than this says nothing of now
+	failingLong = 10 * time.Second
+	lostLately  = 5 * time.Minute
+	fullLately  = time.Minute // since a write found the disk full; it is tried again sooner
+	nearBudget  = 0.8
+	skewFresh   = time.Hour // a reading older than this says nothing of now
 )
 
 // probeStore observes the metrics of the store.
