@@ -158,7 +158,8 @@ func (cmd backupCommand) awaitBackup(ctx context.Context, id int64) error {
 // copyHere copies the database while another process may write it.
 func copyHere(ctx context.Context, conf *config.Config, r readmodel.ReadModel, full string) error {
 	q := backup.BackupRequest{File: full, Partial: full + ".partial"}
-	err := backup.IgnoreMissing(os.Remove(q.Partial))
+	_, err := backup.RemoveStale(filepath.Dir(full), time.Now())
+	err = errors.Join(err, backup.IgnoreMissing(os.Remove(q.Partial)))
 	if err == nil {
 		err = errors.Join(r.Backup(ctx, q.Partial), ctx.Err())
 	}
