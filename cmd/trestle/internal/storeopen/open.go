@@ -46,7 +46,8 @@ type OpenOptions struct {
 // database had come.
 const turnFile = "database.turn"
 
-// ReservedSpace is what a process sets aside beside its record for a full disk (DELIVERY 2.7).
+// ReservedSpace is the size of the file that a process keeps beside the database, to be freed
+// on a full disk.
 const ReservedSpace = 64 << 20
 
 // OpenStore opens the record that a configuration names. A file has one process;
