@@ -35,6 +35,7 @@ const (
 	Rewound       ProblemCode = "TRS-R14"
 	Disagree      ProblemCode = "TRS-R15"
 	NotTaken      ProblemCode = "TRS-R18"
+	Unwritable    ProblemCode = "TRS-R19"
 )
 
 // OfDelivery returns the code of the problem behind an action that did not reach
@@ -91,6 +92,7 @@ var kinds = []kind{
 	{Rewound, Fail, "the {} has lost what it had confirmed", "see TRS-R14 in docs/problems.md"},
 	{Disagree, Warn, "the {} of the processes do not fit together", "trestle status, and see TRS-R15 in docs/problems.md"},
 	{NotTaken, Fail, "work of {} is due and nobody takes it up", "see TRS-R18 in docs/problems.md"},
+	{Unwritable, Fail, "{} cannot be written", "see TRS-R19 in docs/problems.md"},
 	{LeaseLost, Warn, "{} lost the lease of a cycle to another process", "see that one process alone serves this record"},
 }
 

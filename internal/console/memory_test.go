@@ -16,7 +16,7 @@ import (
 	"github.com/trestle-bridge/trestle/internal/console/consoletest"
 )
 
-var remembered = regexp.MustCompile(`(?s)<section><h2>Remembers.*</section>`)
+var remembered = regexp.MustCompile(`(?s)<section><h2>Memories.*</section>`)
 
 // ECOSYSTEM 6, Memory: what an agent believes and from where: memories with kind,
 // run, sources and who may learn them; goals, plans, notes and summaries beside.

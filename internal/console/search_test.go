@@ -101,7 +101,7 @@ func TestDenialTellsItsCausesAndItsGrant(t *testing.T) {
 		t.Errorf("the grant for an act that was taken is %q", got)
 	}
 	page := ownerDo(t, w, "GET", "/denials", "").Body.String()
-	for _, want := range []string{"What would allow it", "telegram:123456", "said</a> by hello", "/runs/" + string(l.Closed)} {
+	for _, want := range []string{"Setting that allows it", "telegram:123456", "said</a> by hello", "/runs/" + string(l.Closed)} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q", want)
 		}

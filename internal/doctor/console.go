@@ -35,6 +35,9 @@ func (c ConsoleAddress) Examine(ctx context.Context) []adapters.AccountDiagnosis
 		return []adapters.AccountDiagnosis{Fail("TRS-C05", "listen is no address", "write host:port, such as 127.0.0.1:7420")}
 	}
 	if !c.Running {
+		if err := Listenable(ctx, c.Listen); err != nil {
+			return []adapters.AccountDiagnosis{Fail("TRS-C05", "the next start cannot listen on "+c.Listen+": "+err.Error(), "stop what uses the address, or set listen to another port")}
+		}
 		if ip := net.ParseIP(host); host == "localhost" || ip != nil && ip.IsLoopback() {
 			return []adapters.AccountDiagnosis{Fine(c.Listen + ", from this machine only; nothing runs now")}
 		}

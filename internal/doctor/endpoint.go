@@ -178,7 +178,8 @@ func (e ModelEndpoint) takesTools(ctx context.Context) []adapters.AccountDiagnos
 // in whatever form. Otherwise its client has learned here what it demands of one.
 func (e ModelEndpoint) goesOn(ctx context.Context, answer llm.ModelResponse) []adapters.AccountDiagnosis {
 	r := llm.ModelRequest{Model: e.Name, Tools: probeTool, MaxOutput: 512, NoCalls: true, Messages: []llm.TranscriptMessage{
-		{Role: llm.System, Text: "You take notes."}, {Role: llm.User, Text: "Call the tool note with the text " + password + "."},
+		{Role: llm.System, Text: "You take notes."},
+		{Role: llm.User, Text: "Call the tool note with the text " + password + "."},
 		{Role: llm.Assistant, Calls: answer.Calls},
 	}}
 	for _, call := range answer.Calls {

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/trestle-bridge/trestle/internal/llm"
@@ -66,7 +67,7 @@ func canJoin(last *llm.TranscriptMessage, d demandSet, i int) bool {
 func joinMessages(last, m *llm.TranscriptMessage) {
 	last.Text = strings.TrimSpace(last.Text + "\n\n" + m.Text)
 	last.Calls = m.Calls
-	last.Pictures = append(last.Pictures[:len(last.Pictures):len(last.Pictures)], m.Pictures...)
+	last.Pictures = append(slices.Clip(last.Pictures), m.Pictures...)
 }
 
 // splitCalls gives each call a message of its own, followed by its result.

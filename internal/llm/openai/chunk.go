@@ -71,7 +71,7 @@ type callFunction struct {
 }
 
 func (c *callPart) name() string {
-	return string(cmp.Or(c.Function.Name, c.callFunction.Name))
+	return string(cmp.Or(c.Function.Name, c.Name))
 }
 
 func (c *callPart) args() string {

@@ -59,7 +59,7 @@ var (
 )
 
 // saysTooLong reports whether the reason is that the transcript is too long.
-func (r errorReason) saysTooLong() bool {
+func (r *errorReason) saysTooLong() bool {
 	if r.says(saysTooLong) {
 		return true
 	}
@@ -122,12 +122,12 @@ func (r *apiError) kindByWords(otherwise llm.ErrorKind) llm.ErrorKind {
 }
 
 // lower returns all that the reason says, in lower case.
-func (r errorReason) lower() string {
+func (r *errorReason) lower() string {
 	return strings.ToLower(r.Message + " " + r.Code + " " + r.Param)
 }
 
 // says reports whether the reason contains one of phrases.
-func (r errorReason) says(phrases []string) bool {
+func (r *errorReason) says(phrases []string) bool {
 	text := r.lower()
 	return slices.ContainsFunc(phrases, func(p string) bool { return strings.Contains(text, p) })
 }
@@ -142,7 +142,7 @@ var (
 // outputLimit returns the largest output limit that the endpoint accepts, as far as an
 // error about the limit asked tells: the largest smaller number in it. 0 when it tells
 // of none.
-func (r errorReason) outputLimit(asked int) int {
+func (r *errorReason) outputLimit(asked int) int {
 	text := r.lower()
 	if !aboutOutput.MatchString(text) || r.saysTooLong() {
 		return 0

@@ -3,6 +3,7 @@ package openai
 import (
 	"crypto/sha256"
 	"encoding/json"
+	"maps"
 	"math/big"
 	"strings"
 
@@ -169,9 +170,7 @@ func withDescription(s map[string]any, text any) map[string]any {
 		return s
 	}
 	out := map[string]any{"description": text}
-	for key, v := range s {
-		out[key] = v
-	}
+	maps.Copy(out, s)
 	return out
 }
 

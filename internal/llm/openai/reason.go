@@ -23,7 +23,7 @@ type errorReason struct {
 }
 
 // isFailure reports whether the reason is more than a report of success.
-func (r errorReason) isFailure() bool {
+func (r *errorReason) isFailure() bool {
 	return r.Message != "" && !successWords[strings.ToLower(r.Message)]
 }
 

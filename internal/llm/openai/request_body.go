@@ -60,7 +60,7 @@ func (b *requestBody) write(r llm.ModelRequest, p parameters) {
 		b.bytes = appendMessage(b.bytes, &r.Messages[i], p)
 		b.ends = append(b.ends, len(b.bytes))
 	}
-	b.bytes = appendEnd(b.bytes, &r, p)
+	b.bytes = appendEnd(b.bytes, p)
 }
 
 // remember stores the values behind the body, of which the first known messages are
@@ -114,7 +114,7 @@ func sameMessage(a, b *llm.TranscriptMessage) bool {
 func withImages(m llm.TranscriptMessage) bool { return len(m.Pictures) > 0 }
 
 // appendEnd appends the fields after the messages.
-func appendEnd(b []byte, r *llm.ModelRequest, p parameters) []byte {
+func appendEnd(b []byte, p parameters) []byte {
 	b = append(b, `],"stream":`...)
 	b = strconv.AppendBool(b, p.stream)
 	if p.usage {

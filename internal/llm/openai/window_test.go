@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -86,7 +87,7 @@ func TestWindowIsLearnedAndForgotten(t *testing.T) {
 		words, models, r.Tokens = step.words, step.models, step.tokens
 		_, err := c.Generate(t.Context(), r)
 		var window int
-		if e, ok := err.(*llm.Error); ok && e.Kind == llm.TooLong {
+		if e, ok := errors.AsType[*llm.Error](err); ok && e.Kind == llm.TooLong {
 			window = e.Window
 		}
 		if window != step.want || c.Capability("m").Window != step.want {

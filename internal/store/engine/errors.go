@@ -7,6 +7,9 @@ var (
 	// ErrFull is returned when the disk has no room for a write. The store goes on
 	// working and accepts writes again once there is space.
 	ErrFull = errors.New("disk is full")
+	// ErrUnwritable is returned when the database refuses every write: its disk or its
+	// files cannot be written. The store accepts writes again once they can.
+	ErrUnwritable = errors.New("the database cannot be written")
 	// ErrClosed is returned for writes after the store was closed.
 	ErrClosed = errors.New("store is closed")
 	// ErrNewer is returned when a newer version wrote the database.

@@ -54,6 +54,13 @@ type GroupWriter struct {
 	slowest atomic.Int64                  // nanoseconds of the slowest group since TakeSlowest
 	began   atomic.Pointer[time.Time]     // start of the running group; nil while there is none
 	full    atomic.Pointer[time.Time]     // when a write last failed with ErrFull; nil for never
+	failing atomic.Pointer[WriteFailure]  // nil since the last commit
+}
+
+// A WriteFailure is why nothing is committed, and since when.
+type WriteFailure struct {
+	Since time.Time
+	Err   error // of the last try
 }
 
 // StartWriter opens the writing session of an engine and starts the goroutine that
@@ -141,6 +148,34 @@ func (w *GroupWriter) FullAt() time.Time {
 	return time.Time{}
 }
 
+// Failing returns why no commit has succeeded since the first that failed, for whatever
+// reason that is not in the write itself; the zero value when the last one succeeded. While
+// nothing is written it does not change.
+func (w *GroupWriter) Failing() WriteFailure {
+	if f := w.failing.Load(); f != nil {
+		return *f
+	}
+	return WriteFailure{}
+}
+
+// noteFailure keeps since when groups fail. Only the goroutine of the writer calls it.
+func (w *GroupWriter) noteFailure(outcomes []outcome, err error, began time.Time) {
+	for i := range outcomes {
+		if err == nil && (errors.Is(outcomes[i].err, ErrUnwritable) || errors.Is(outcomes[i].err, ErrFull)) {
+			err = outcomes[i].err
+		}
+	}
+	stored := slices.ContainsFunc(outcomes, func(o outcome) bool { return o.stays() })
+	switch known := w.failing.Load(); {
+	case err != nil && !stored && known != nil:
+		w.failing.Store(&WriteFailure{known.Since, err})
+	case err != nil && !stored:
+		w.failing.Store(&WriteFailure{began, err})
+	case stored:
+		w.failing.Store(nil)
+	}
+}
+
 // run commits the waiting writes, group by group, until Stop.
 func (w *GroupWriter) run(ctx context.Context, t *WriteTx) error {
 	idle := time.NewTimer(quiet)
@@ -190,6 +225,7 @@ func (w *GroupWriter) commit(ctx context.Context, t *WriteTx, group []*job) {
 			outcomes[i].err = t.session.Kind(err)
 		}
 	}
+	w.noteFailure(outcomes, err, began)
 	w.makeRoom(t, outcomes)
 	w.began.Store(nil) // before the callers go on
 	w.slowest.Store(max(w.slowest.Load(), int64(time.Since(began))))

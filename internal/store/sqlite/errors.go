@@ -32,6 +32,14 @@ func kind(err error) error {
 	if errors.Is(err, sqlite3.FULL) {
 		return errors.Join(engine.ErrFull, err)
 	}
+	for _, code := range []sqlite3.ErrorCode{sqlite3.READONLY, sqlite3.IOERR, sqlite3.CANTOPEN, sqlite3.PERM} {
+		if errors.Is(err, code) {
+			return errors.Join(engine.ErrUnwritable, err)
+		}
+	}
+	if errors.Is(err, errGone) {
+		return errors.Join(engine.ErrUnwritable, err)
+	}
 	return err
 }
 

@@ -25,10 +25,20 @@ func TestNothingIsWrittenToAFileThatIsNotInItsPlace(t *testing.T) {
 	if err := write(2); !errors.Is(err, errGone) {
 		t.Errorf("once it is removed: %v", err)
 	}
+	since := s.Failing()
+	if !errors.Is(since.Err, errGone) || since.Since.IsZero() {
+		t.Errorf("commits fail: %+v", since)
+	}
 	testutil.OK(t, os.WriteFile(file, nil, 0o600))
 	if err := write(2); !errors.Is(err, errGone) {
 		t.Errorf("once it is replaced: %v", err)
 	}
 	testutil.OK(t, os.Rename(file+".away", file))
+	if f := s.Failing(); !f.Since.Equal(since.Since) {
+		t.Errorf("commits fail since %v, before since %v", f.Since, since.Since)
+	}
 	testutil.OK(t, write(2))
+	if f := s.Failing(); f.Err != nil || !f.Since.IsZero() {
+		t.Errorf("after a commit: %+v", f)
+	}
 }

@@ -154,6 +154,10 @@ func (s *Store) Commits() int64 { return s.writer.Commits() }
 // It does not query the database, which may not respond.
 func (s *Store) BusyFor() time.Duration { return s.writer.BusyFor() }
 
+// Failing returns why nothing is committed and since when; the zero value while commits
+// succeed.
+func (s *Store) Failing() engine.WriteFailure { return s.writer.Failing() }
+
 // FullAt returns when a write last found the disk full; zero for never.
 func (s *Store) FullAt() time.Time { return s.writer.FullAt() }
 

@@ -52,6 +52,9 @@ type BackupJob struct {
 
 // Add stores the job of a backup to file, and creates the file it is written to.
 func (w BackupJob) Add(ctx context.Context, file string) (a BackupResult, err error) {
+	if _, err := RemoveStale(filepath.Dir(file), time.Now()); err != nil {
+		return a, fmt.Errorf("remove what an earlier backup left: %w", err)
+	}
 	f, err := os.CreateTemp(filepath.Dir(file), filepath.Base(file)+".*.partial")
 	if err != nil {
 		return a, fmt.Errorf("begin a backup: %w", err)

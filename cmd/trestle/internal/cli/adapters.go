@@ -60,9 +60,9 @@ type adapterRow struct {
 	Reason  string     `json:"reason"`          // empty while all is well
 }
 
-// adapterRows joins what the configuration names with what the running process
-// says and what the record knows. h is nil when nothing runs here; another process
-// of the crew may serve an account then.
+// adapterRows joins the accounts of the configuration, of the running process and of the store.
+// h is nil when nothing runs here; another process of the installation may serve an account
+// then.
 func adapterRows(conf *config.Config, h *console.Health, crew []engine.WriterProcess, accounts []console.Account) []adapterRow {
 	rows := []adapterRow{}
 	for _, a := range conf.Adapters {
@@ -90,7 +90,7 @@ func reasonIn(conf *config.Config, entry string) string {
 	return conf.Problems[i].Err.String()
 }
 
-// live takes over what the running process says.
+// live copies the state of an account from the health of the running process.
 func (r *adapterRow) live(h console.Health) {
 	for _, x := range h.Extensions {
 		if x.Kind == "adapter" && x.Name == r.Name {
@@ -99,8 +99,8 @@ func (r *adapterRow) live(h console.Health) {
 	}
 }
 
-// remember adds what the record knows. Without a running process the account is
-// known where the platform has one alone.
+// remember adds what the store has of an account. Without a running process, the account is
+// only known where the platform has a single one.
 func (r *adapterRow) remember(conf *config.Config, accounts []console.Account) {
 	if r.Account == "" {
 		same := slices.DeleteFunc(slices.Clone(accounts), func(a console.Account) bool { return !strings.HasPrefix(a.Account, r.Type+":") })
@@ -171,7 +171,7 @@ type connectedSpan struct {
 	Closer spaces.SpanReason `json:"closer,omitempty"`
 }
 
-// manySpans bounds the connections that are read for a timeline.
+// manySpans is the largest number of connection spans that are read for a timeline.
 const manySpans = 10_000
 
 func (cmd adaptersCommand) showAdapter(ctx context.Context, name, since string) error {
@@ -182,7 +182,7 @@ func (cmd adaptersCommand) showAdapter(ctx context.Context, name, since string) 
 	return cmd.answer(a, func(w io.Writer) { a.print(w, cmd.clock()) })
 }
 
-// tellAdapter says when an account was connected with its spaces.
+// tellAdapter answers when an account was connected with its spaces.
 func tellAdapter(ctx context.Context, o readContext, q url.Values) (any, error) {
 	from, err := sinceFlag(q.Get("since"))
 	if err != nil {
@@ -261,8 +261,8 @@ func (a *adapterAnswer) print(w io.Writer, at timeFormat) {
 // lineWidth is how many cells a lifeline has.
 const lineWidth = 40
 
-// line draws when the connection was open: full where it was, empty where it
-// was not, a cross where it closed and opened again within one cell.
+// line draws a connection over time: full where it was open, empty where it was not, a cross
+// where it closed and opened again within one cell.
 func (l connectionHistory) line(from, to time.Time) string {
 	cells := make([]rune, lineWidth)
 	for i := range cells {

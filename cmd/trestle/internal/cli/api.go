@@ -24,9 +24,8 @@ import (
 // remoteLimit is how long another machine may take to answer.
 const remoteLimit = 30 * time.Second
 
-// ask reads the answer of a path of the console's API into a: of the machine
-// that --remote names, or made from the record here, so that every command says
-// the same wherever it looks.
+// ask reads the answer of a path of the console's API into a: from the machine that --remote
+// names, or made from the store here, so that every command answers alike in both cases.
 func (in installation) ask(ctx context.Context, path string, query url.Values, a any) error {
 	if len(query) > 0 {
 		path += "?" + query.Encode()
@@ -55,7 +54,7 @@ func (in installation) ask(ctx context.Context, path string, query url.Values, a
 	}))
 }
 
-// answerWriter takes an answer of the API without a network.
+// answerWriter collects an answer of the API without a network.
 type answerWriter struct {
 	header http.Header
 	code   int
@@ -71,7 +70,8 @@ func (w *answerWriter) WriteHeader(code int) { w.code = code }
 // Write implements [http.ResponseWriter].
 func (w *answerWriter) Write(b []byte) (int, error) { return w.body.Write(b) }
 
-// remoteRequest asks a path of another machine, with the token of the environment.
+// remoteRequest returns a request for a path of another machine, with the token of the
+// environment.
 func (in installation) remoteRequest(ctx context.Context, path string) (*http.Request, error) {
 	base, err := url.Parse(in.remote)
 	if err != nil || (base.Scheme != "http" && base.Scheme != "https") || base.Host == "" {
@@ -87,7 +87,7 @@ func (in installation) remoteRequest(ctx context.Context, path string) (*http.Re
 	return q, nil
 }
 
-// askRemote asks another machine.
+// askRemote reads the answer of a path of another machine into a.
 func (in installation) askRemote(ctx context.Context, path string, a any) error {
 	ctx, cancel := context.WithTimeout(ctx, remoteLimit)
 	defer cancel()
@@ -110,7 +110,7 @@ func (in installation) askRemote(ctx context.Context, path string, a any) error 
 	return control.DecodeAnswer(path, resp.StatusCode, body.Bytes(), a)
 }
 
-// nothing turns errNothing into a failure for people.
+// nothing replaces errNothing by an error for people.
 func nothing(err error, what, where, remedy string) error {
 	if errors.Is(err, control.ErrNotFound) {
 		return &apperr.Error{What: what, Where: where, Remedy: remedy, Code: apperr.Failed}

@@ -30,7 +30,7 @@ func newBackfillCommand(env *Environment) *cobra.Command {
 	return c
 }
 
-// backfill adds the job and stays until it is over.
+// backfill adds the job and waits until it is over.
 func (cmd backfillCommand) backfill(ctx context.Context, space, since string) error {
 	from, err := sinceFlag(since)
 	if err != nil {

@@ -54,7 +54,7 @@ func newBackupCommand(env *Environment) *cobra.Command {
 	return c
 }
 
-// backup copies the record and says what came of it.
+// backup copies the database and prints the result.
 func (cmd backupCommand) backup(ctx context.Context, file string) error {
 	full := cmd.absolute(file)
 	if _, err := os.Lstat(full); !errors.Is(err, fs.ErrNotExist) {
@@ -94,9 +94,9 @@ func (cmd backupCommand) backup(ctx context.Context, file string) error {
 	})
 }
 
-// copyAside has the record copied by the process that serves it, or here. One
-// that cannot write where this one can, such as a service in a sandbox, has it
-// done here all the same, without a job.
+// copyAside has the database copied by the process that serves it, or copies it here. A process
+// that cannot write where this one can, such as a service in a sandbox, is replaced by a copy
+// here without a job.
 func (cmd backupCommand) copyAside(ctx context.Context, conf *config.Config, r readmodel.ReadModel, full string) error {
 	var a backup.BackupResult
 	begun := false // here
@@ -123,9 +123,8 @@ func (cmd backupCommand) copyAside(ctx context.Context, conf *config.Config, r r
 	return copyHere(ctx, conf, r, full)
 }
 
-// copiedThere follows the job of a running process. Where nothing of what it writes
-// is seen here, neither the copy nor, before that, what becomes it, it is given up
-// and false is returned.
+// copiedThere follows the backup job of a running process. When neither the copy nor its
+// partial file is visible here, it cancels the job and returns false.
 func (cmd backupCommand) copiedThere(ctx context.Context, a backup.BackupResult, full string) (bool, error) {
 	_, apart := os.Stat(a.Partial)
 	if apart != nil {
@@ -158,7 +157,8 @@ func (cmd backupCommand) awaitBackup(ctx context.Context, id int64) error {
 // copyHere copies the database while another process may write it.
 func copyHere(ctx context.Context, conf *config.Config, r readmodel.ReadModel, full string) error {
 	q := backup.BackupRequest{File: full, Partial: full + ".partial"}
-	err := backup.IgnoreMissing(os.Remove(q.Partial))
+	_, err := backup.RemoveStale(filepath.Dir(full), time.Now())
+	err = errors.Join(err, backup.IgnoreMissing(os.Remove(q.Partial)))
 	if err == nil {
 		err = errors.Join(r.Backup(ctx, q.Partial), ctx.Err())
 	}

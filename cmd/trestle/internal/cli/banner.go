@@ -9,15 +9,15 @@ import (
 	"github.com/trestle-bridge/trestle/internal/console"
 )
 
-// A firstStep is one of the three things a new installation lacks.
+// A firstStep is one of three steps that a new installation needs.
 type firstStep struct {
 	name string
 	how  string // while it is not done
 	done func(h console.Health) string
 }
 
-// firstSteps are what makes a process useful, each with how to tell that it is
-// done: what it returns is empty until then.
+// firstSteps are what makes a process useful, each with a function that returns "" until it is
+// done.
 func firstSteps() []firstStep {
 	return []firstStep{
 		{"a model", "set OPENAI_BASE_URL or OPENAI_API_KEY, or model: in trestle.yaml; until then a stand-in answers", func(h console.Health) string {
@@ -40,7 +40,7 @@ func firstSteps() []firstStep {
 	}
 }
 
-// announce says that everything is up, and where, and stays until ctx is done.
+// announce prints that everything runs, and the addresses, and waits until ctx is done.
 func (cmd runCommand) announce(ctx context.Context, s *server.Server) error {
 	select {
 	case <-s.Ready:
@@ -53,12 +53,11 @@ func (cmd runCommand) announce(ctx context.Context, s *server.Server) error {
 	return nil
 }
 
-// guideTick is how often the three steps are looked at.
+// guideTick is the time between two looks at the three steps.
 const guideTick = time.Second
 
-// guide shows the three steps to a person who started with nothing configured, and a
-// line for each that is done from then on. It stays until ctx is done: a first
-// run does not end by itself.
+// guide prints the three steps for a person who started with nothing configured, and a line for
+// each that is done later. It waits until ctx is done.
 func (cmd runCommand) guide(ctx context.Context, s *server.Server) error {
 	select {
 	case <-s.Ready:

@@ -18,15 +18,15 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// A filter that nothing can pass is a mistake: an empty answer to it would read as
-// news. Empty choices choose everything.
+// A filter that nothing can pass is an error: an empty answer to it would be misread. Empty
+// filters match everything.
 
-// chooseStop refuses a reason for which no run ends.
+// chooseStop returns an error for an unknown stop reason.
 func chooseStop(c *cobra.Command, given string) error {
 	return choose(c, given, "no run ends with", spaces.StopReasons())
 }
 
-// chooseKind refuses a kind of which there are no events: of the record, or live.
+// chooseKind returns an error for an unknown kind of stored or of live events.
 func chooseKind(c *cobra.Command, given string, live bool) error {
 	if live {
 		return choose(c, given, "no live event is of the type", liveTypes())
@@ -34,7 +34,7 @@ func chooseKind(c *cobra.Command, given string, live bool) error {
 	return choose(c, given, "no event in a space is of the kind", spaces.RoomKinds())
 }
 
-// chooseCode refuses what is no code of a finding.
+// chooseCode returns an error for a text that is no code of a finding.
 func chooseCode(c *cobra.Command, given string) error {
 	if given == "" || doctor.IsCode(given) {
 		return nil
@@ -55,7 +55,7 @@ func choose[T ~string](c *cobra.Command, given, none string, known []T) error {
 	return misuse(c, fmt.Sprintf("%s %q", none, given), cmp.Or(config.DidYouMean(given, words), "name one of "+textout.JoinOr(words)))
 }
 
-// chooseAgent refuses an agent that is and was in no space.
+// chooseAgent returns an error for an agent that is and was in no space.
 func (in installation) chooseAgent(ctx context.Context, given string) error {
 	if given == "" {
 		return nil
@@ -63,8 +63,8 @@ func (in installation) chooseAgent(ctx context.Context, given string) error {
 	return in.chooseMind(ctx, spaces.Mind{Agent: spaces.AgentID(given)})
 }
 
-// chooseMind refuses a mind that there is not; with no circle, an agent of which
-// there is none.
+// chooseMind returns an error for an unknown mind; without a circle, for an agent without
+// minds.
 func (in installation) chooseMind(ctx context.Context, m spaces.Mind) error {
 	var a struct {
 		Minds []struct {

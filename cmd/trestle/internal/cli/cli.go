@@ -23,7 +23,7 @@ import (
 	"github.com/trestle-bridge/trestle/internal/redact"
 )
 
-// Main carries out the command line of the process and returns its exit code.
+// Main runs the command line of the process and returns its exit code.
 func Main() int {
 	env := &Environment{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
@@ -42,7 +42,7 @@ type Environment struct {
 	Lookup  func(string) (string, bool)
 	Environ []string
 	known   *redact.SecretRegistry // nil until the first use; see hidden
-	// Endpoints are where a demo looks for a local model to offer.
+	// Endpoints are the addresses at which a demo looks for a local model.
 	Endpoints []string
 
 	configPath string
@@ -62,7 +62,7 @@ type reportedError struct{ code apperr.ExitCode }
 // Error names the exit code.
 func (s *reportedError) Error() string { return "exit " + s.code.String() }
 
-// Run carries out a command line and returns its exit code.
+// Run runs a command line and returns its exit code.
 func (env *Environment) Run(ctx context.Context, args []string) apperr.ExitCode {
 	root := env.Command()                     //nolint:contextcheck // every command is given its context when it runs
 	root.SetArgs(append([]string{}, args...)) // nil would be the arguments of the process
@@ -104,13 +104,13 @@ func (env *Environment) Command() *cobra.Command {
 	return root
 }
 
-// A commandGroup is what some commands are for: a part of the help.
+// A commandGroup is a group of commands in the help.
 type commandGroup struct {
 	title    string
 	commands []func(*Environment) *cobra.Command
 }
 
-// commands returns what makes each command, by what it is for.
+// commands returns the constructors of all commands, in their groups.
 func commands() []commandGroup {
 	return []commandGroup{
 		{"Getting started", []func(*Environment) *cobra.Command{newRunCommand, newChatCommand, newInitCommand, newDoctorCommand, newConfigCommand}},
@@ -124,7 +124,7 @@ func commands() []commandGroup {
 	}
 }
 
-// globalFlags are those that every command takes.
+// globalFlags adds the flags that every command takes.
 func (env *Environment) globalFlags(root *cobra.Command) {
 	flags := root.PersistentFlags()
 	flags.StringVar(&env.configPath, "config", "", "configuration file (default trestle.yaml, if there is one)")
@@ -140,11 +140,11 @@ func (env *Environment) globalFlags(root *cobra.Command) {
 // from the console's API.
 const asksAPI = "api"
 
-// fromAPI is the mark as a command carries it.
+// fromAPI returns the annotation of a command that --remote is for.
 func fromAPI() map[string]string { return map[string]string{asksAPI: "yes"} }
 
-// checkFlags refuses flags that the command does not know what to do with: an
-// answer about this machine must not be taken for one about another.
+// checkFlags returns an error for global flags that the command does not support: an answer
+// about this machine must not be taken for one about another.
 func (env *Environment) checkFlags(c *cobra.Command) error {
 	if err := c.ValidateFlagGroups(); err != nil {
 		return wrongTogether(c, err)
@@ -168,8 +168,8 @@ const howToBegin = `Trestle: LLM agents that live in chats.
 trestle --help lists every command.
 `
 
-// alone is `trestle` without a command: status where there is something to
-// say, else how to begin.
+// alone runs `trestle` without a command: it prints the status if there is a data folder, else
+// how to begin.
 func (env *Environment) alone(ctx context.Context) error {
 	if env.remote != "" {
 		return statusCommand{installation{env}}.status(ctx, false)
@@ -189,8 +189,8 @@ func (env *Environment) source() config.LoadOptions {
 	return config.LoadOptions{Path: env.configPath, Data: env.dataPath, Roles: env.roles, Folder: env.Folder, Lookup: env.Lookup, Environ: env.Environ}
 }
 
-// answer writes the answer of a command: by text, or v as JSON. Nothing that
-// people wrote steers the terminal of the reader.
+// answer writes the answer of a command, by text or as JSON. It escapes control characters for
+// the terminal.
 func (env *Environment) answer(v any, text func(io.Writer)) error {
 	out := env.hidden().ExactWriter(env.Out)
 	switch env.output {
@@ -211,8 +211,7 @@ func (env *Environment) answer(v any, text func(io.Writer)) error {
 	return err
 }
 
-// answerRows is answer for a list: as JSON one array, as JSON lines one row in
-// each.
+// answerRows writes an answer that is a list: as JSON one array, as JSON lines one row in each.
 func answerRows[T any](env *Environment, rows []T, text func(io.Writer)) error {
 	if env.output != "jsonl" {
 		return env.answer(rows, text)
@@ -237,7 +236,7 @@ func (env *Environment) logger(level slog.Level) *slog.Logger {
 	return slog.New(env.hidden().Handler(text))
 }
 
-// hidden is what keeps credentials out of everything that p says.
+// hidden returns the registry that removes credentials from everything that is written.
 func (env *Environment) hidden() *redact.SecretRegistry {
 	if env.known == nil {
 		env.known = new(redact.SecretRegistry)
@@ -245,8 +244,7 @@ func (env *Environment) hidden() *redact.SecretRegistry {
 	return env.known
 }
 
-// load reads the configuration; what is secret in it is hidden from then on,
-// whatever is wrong with the rest.
+// load reads the configuration and registers its secrets, whatever is wrong with the rest.
 func (env *Environment) load() (*config.Config, error) { return env.loadFrom(env.source()) }
 
 func (env *Environment) loadFrom(from config.LoadOptions) (*config.Config, error) {
@@ -257,7 +255,7 @@ func (env *Environment) loadFrom(from config.LoadOptions) (*config.Config, error
 	return c, err
 }
 
-// inputKind says what stdin is.
+// inputKind is what stdin is.
 type inputKind int
 
 const (

@@ -7,16 +7,16 @@ import (
 	"time"
 )
 
-// coloured reports whether an answer may have colours: never in a pipe, and not
-// where NO_COLOR or --no-color says so.
+// coloured reports whether an answer may have colours: never in a pipe, nor with NO_COLOR or
+// --no-color.
 func (env *Environment) coloured() bool {
 	_, refused := env.Lookup("NO_COLOR")
 	return env.onTerminal() && !refused && !env.noColor
 }
 
 var (
-	// moments are times that stand in a column of their own, or after a word that
-	// leads to one; what people wrote is in quotes and is left alone.
+	// moments matches times in a column of their own, or after a word that leads to one, but
+	// not in quotes, which have what people wrote.
 	moments = regexp.MustCompile(`(?m)(^|  | at | since )(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)`)
 	heading = regexp.MustCompile(`(?m)^[A-Z][A-Z ]*[A-Z]$|^[A-Z]+(?: [A-Z]+)*(?: {2,}[A-Z]+(?: [A-Z]+)*)+ *$`)
 	bad     = regexp.MustCompile(`(?m)(^|  )(FAIL|failed|refused|denied|degraded|misconfigured|dead|unknown)( {2}|:|$)`)
@@ -31,9 +31,8 @@ const (
 	unpaint = "\x1b[0m"
 )
 
-// forTerminal makes an answer for a person: how long ago things were in place
-// of when, in the same columns, and, with colour, headings and states that stand
-// out.
+// forTerminal writes times as ages, in the same columns, and, with colour, highlights headings
+// and states.
 func forTerminal(text string, now time.Time, colour bool) string {
 	text = moments.ReplaceAllStringFunc(text, func(found string) string {
 		m := moments.FindStringSubmatch(found)
@@ -55,7 +54,7 @@ func forTerminal(text string, now time.Time, colour bool) string {
 	return worth.ReplaceAllString(text, "$1"+yellow+"$2"+unpaint+"$3")
 }
 
-// howLongAgo writes a length of time as people say it, in its largest unit.
+// howLongAgo writes a length of time in its largest unit.
 func howLongAgo(d time.Duration) string {
 	word := "ago"
 	if d < 0 {

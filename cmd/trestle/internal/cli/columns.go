@@ -13,12 +13,12 @@ import (
 	"github.com/trestle-bridge/trestle/internal/alerts"
 )
 
-// A columnPair is what two lives of a run have at the same place; empty where one of
-// them has nothing.
+// A columnPair is what two variants of a run have at the same place; empty where one of them
+// has nothing.
 type columnPair struct{ what, was, now string }
 
-// alongside puts the lines of two lives beside each other: those of a kind that
-// follow in the same order stand in one row.
+// alongside puts the lines of two variants of a run beside each other: lines of a kind that
+// follow in the same order share a row.
 func alongside(was, now []transcriptLine) []columnPair {
 	lengths := make([][]int, len(was)+1) // of the longest common rows from here on
 	for i := range lengths {
@@ -99,8 +99,7 @@ func folded(text string) []string {
 	return lines
 }
 
-// A timeFormat writes moments as a reader wants them: how long ago for a person at a
-// terminal, and otherwise as they are (ECOSYSTEM 3.1).
+// A timeFormat writes times: as ages for a person at a terminal, else in full.
 type timeFormat struct {
 	now      time.Time
 	relative bool
@@ -108,7 +107,7 @@ type timeFormat struct {
 
 func (env *Environment) clock() timeFormat { return timeFormat{time.Now(), env.onTerminal()} }
 
-// ago writes how long ago a moment was, or the moment; a dash for none.
+// ago writes the age of a time, or the time; a dash for none.
 func (c timeFormat) ago(t time.Time) string {
 	if !c.relative || t.IsZero() {
 		return textout.FormatTime(t)
@@ -116,7 +115,7 @@ func (c timeFormat) ago(t time.Time) string {
 	return alerts.Span(c.now.Sub(t))
 }
 
-// past writes a moment with the word that makes it one: "2 m ago".
+// past writes the age of a time with "ago", or the time.
 func (c timeFormat) past(t time.Time) string {
 	if !c.relative || t.IsZero() {
 		return textout.FormatTime(t)
@@ -124,7 +123,7 @@ func (c timeFormat) past(t time.Time) string {
 	return c.ago(t) + " ago"
 }
 
-// moment is ago for a moment that may not be there.
+// moment calls ago for a time that may be nil.
 func (c timeFormat) moment(t *time.Time) string {
 	if t == nil {
 		return "-"

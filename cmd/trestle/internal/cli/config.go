@@ -74,8 +74,8 @@ func (cmd configCommand) checkConfig() error {
 	return &reportedError{code}
 }
 
-// reportConfig writes what was found in a configuration: first what stops the
-// program, then the entries that cannot run, then what should not stay.
+// reportConfig writes the findings about a configuration: first what stops the program, then
+// the entries that cannot run, then what should not stay.
 func reportConfig(w io.Writer, c *config.Config, err error) {
 	invalid, fatal := errors.AsType[*config.InvalidError](err)
 	if fatal {
@@ -91,8 +91,8 @@ func reportConfig(w io.Writer, c *config.Config, err error) {
 	}
 }
 
-// showConfig prints the configuration and, apart from it, what people decided
-// while the program ran: that is in the database and never competes with a key.
+// showConfig prints the configuration and, apart from it, what people decided while the program
+// ran, which is in the database and never competes with a key.
 func (cmd configCommand) showConfig(ctx context.Context, o config.ShowOptions) error {
 	var all []config.ShownValue
 	if cmd.remote != "" {
@@ -122,7 +122,7 @@ func (cmd configCommand) showConfig(ctx context.Context, o config.ShowOptions) e
 	})
 }
 
-// shownRows lists the configuration and, behind it, what the record holds.
+// shownRows lists the configuration and, after it, what the store has.
 func shownRows(ctx context.Context, c *config.Config, o config.ShowOptions) ([]config.ShownValue, error) {
 	learned, err := learnedRows(ctx, c)
 	return append(c.Rows(o), learned...), err
@@ -133,11 +133,11 @@ func tellConfig(ctx context.Context, o readContext, q url.Values) (any, error) {
 	return shownRows(ctx, o.conf, config.ShowOptions{All: q.Get("all") == "true"})
 }
 
-// ofRecord is the origin of what was learned.
+// ofRecord is the origin of values from the store.
 const ofRecord = "record"
 
-// learnedRows lists what the record holds beside the configuration; nothing
-// where there is no record yet, or none that this program reads.
+// learnedRows lists what the store has beside the configuration; nothing without a store that
+// this program can read.
 func learnedRows(ctx context.Context, c *config.Config) (rows []config.ShownValue, err error) {
 	if storeopen.IsMissing(c) {
 		return nil, nil

@@ -5,12 +5,15 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"syscall"
 	"testing"
 
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/storeopen"
 	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
+	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
@@ -24,8 +27,20 @@ func TestOtherUsersAreToldThatTheFolderIsNotTheirs(t *testing.T) {
 		t.Errorf("who may not read the folder is told %v", err)
 	}
 	_, err = os.Create(filepath.Join(folder, "x"))
-	if f, ok := errors.AsType[*apperr.Error](storeopen.OpenError(err, folder)); !ok || f.What != "this user may not use the data folder" || f.Code != apperr.BadConfig {
+	if f, ok := errors.AsType[*apperr.Error](storeopen.OpenError(err, folder)); !ok || f.What != "this user may not use the data folder" || f.Code != apperr.TryAgain {
 		t.Errorf("a start in it ends with %v", err)
+	}
+}
+
+// A disk that cannot be written now may be later: the service manager tries again.
+func TestAStartOnADiskThatCannotBeWrittenIsTriedAgain(t *testing.T) {
+	for _, err := range []error{
+		&os.PathError{Op: "open", Path: "data/trestle.lock", Err: syscall.EROFS}, &os.PathError{Op: "open", Path: "data", Err: syscall.EACCES},
+		sqlite.ErrReadOnly, errors.Join(engine.ErrUnwritable, errors.New("disk I/O error")),
+	} {
+		if f, ok := errors.AsType[*apperr.Error](storeopen.OpenError(err, "data")); !ok || f.Code != apperr.TryAgain || !strings.Contains(f.Remedy, "TRS-R10") {
+			t.Errorf("a start that ends with %v is answered %+v", err, f)
+		}
 	}
 }
 

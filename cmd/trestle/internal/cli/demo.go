@@ -32,8 +32,8 @@ import (
 	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 )
 
-// hurried are the times of the line that a demo cuts, short enough to be seen:
-// before its silence closes connection spans, and between attempts to reach it.
+// hurried are the times of the connection that a demo cuts, short enough to be watched: until
+// its silence closes connection spans, and between attempts to reach it.
 func hurried() map[string]activity.ConnectionOptions {
 	return map[string]activity.ConnectionOptions{"telegram": {SilenceLimit: 4 * time.Second, RetryMax: time.Second}}
 }
@@ -47,8 +47,8 @@ const demoRoom = "family"
 // demoCommand answers `trestle run --demo`.
 type demoCommand struct{ installation }
 
-// demo serves a small life on fake platforms of this machine until it is
-// interrupted. Its data is in a folder of its own, which goes with it.
+// demo serves a scripted conversation on fake platforms of this machine until it is
+// interrupted. Its data is in a temporary folder.
 func (cmd demoCommand) demo(ctx context.Context, modelURL string) (err error) {
 	ctx, stop := stoppable(ctx)
 	defer stop()
@@ -82,8 +82,8 @@ func listenLocally(ctx context.Context, address string) (net.Listener, error) {
 	return new(net.ListenConfig).Listen(ctx, "tcp", cmp.Or(address, "127.0.0.1:0"))
 }
 
-// demoProcess prepares the process of a demo: the program's own, with short
-// times and, unless there is a real endpoint, the demo's model.
+// demoProcess prepares the process of a demo with short times and, unless there is a real
+// endpoint, the demo's model.
 func (cmd demoCommand) demoProcess(ctx context.Context, stage *demo.PlatformSet, dir, modelURL string) (s *server.Server, err error) {
 	endpoint, err := cmd.demoModel(ctx, modelURL)
 	if err != nil {
@@ -115,7 +115,7 @@ func (cmd demoCommand) demoProcess(ctx context.Context, stage *demo.PlatformSet,
 	return s, nil
 }
 
-// demoModel returns the configuration of the model at url, or of none.
+// demoModel returns the configuration of the model at url; empty without one.
 func (cmd demoCommand) demoModel(ctx context.Context, url string) (string, error) {
 	if url == "" {
 		return "model: {base_url: \"http://demo.invalid\", name: scripted}\n", nil
@@ -131,9 +131,8 @@ func (cmd demoCommand) demoModel(ctx context.Context, url string) (string, error
 	return fmt.Sprintf("model: {base_url: %q, api_key: %q, name: %q}\n", url, key, name), nil
 }
 
-// demoAddress is where the demo serves health: the usual place, or, where that
-// is taken, any. It is open already, unless it was named: no other program can take it
-// before it is served.
+// demoAddress returns where the demo serves health: the usual address or, if that is taken,
+// any. Unless the address was named, it is open already, so that no other program can take it.
 func (cmd demoCommand) demoAddress(ctx context.Context) (address string, ln net.Listener, err error) {
 	if named, ok := cmd.Lookup("TRESTLE_LISTEN"); ok {
 		return named, nil, nil
@@ -147,8 +146,8 @@ func (cmd demoCommand) demoAddress(ctx context.Context) (address string, ln net.
 	return ln.Addr().String(), ln, nil
 }
 
-// showDemo plays the story and tells of it until ctx is done or the person at
-// the terminal leaves.
+// showDemo plays the story and prints it until ctx is done or the person at the terminal
+// leaves.
 func (cmd demoCommand) showDemo(ctx context.Context, s *server.Server, stage *demo.PlatformSet) error {
 	select {
 	case <-s.Ready:
@@ -188,7 +187,7 @@ func (cmd demoCommand) showDemo(ctx context.Context, s *server.Server, stage *de
 	return g.Wait()
 }
 
-// demoRecord is the record as a narrator reads it.
+// demoRecord implements what a narrator reads.
 type demoRecord struct {
 	readmodel.ReadModel
 	sqlstore.AgentStore
@@ -244,14 +243,14 @@ func (t *timelineWriter) tell(where, text string) {
 	fmt.Fprintf(t.out, "  %02d:%02d  %-12s %s\n", seconds/60, seconds%60, where, textout.EscapeControls(text))
 }
 
-// typing is what a person at the demo writes, line by line.
+// typing reads what a person at the demo writes, line by line.
 type typing struct {
 	next func() (string, error) // nil: no person
 	ends bool                   // their leaving ends the demo
 }
 
-// demoInput returns what reads the person at stdin, and what puts the terminal
-// back. In a terminal the story is told around the line that is being written.
+// demoInput returns a reader of the person at stdin, and a function that restores the terminal.
+// In a terminal the story is printed around the line that is being written.
 func (cmd demoCommand) demoInput(t *timelineWriter) (in typing, restore func(), err error) {
 	switch cmd.input() {
 	case inputNone:
@@ -276,8 +275,8 @@ func (cmd demoCommand) demoInput(t *timelineWriter) (in typing, restore func(), 
 	return typing{terminal.MessageReader(screen), true}, func() { terminal.CloseTerminal(screen, file, state, cmd.Out) }, nil
 }
 
-// sayTyped has the person in the demo's room say what is typed. A read cannot
-// be interrupted, so one may be left behind when the program ends.
+// sayTyped posts typed lines as the person in the demo's room. A read cannot be interrupted, so
+// one may remain when the program ends.
 func sayTyped(ctx context.Context, s *server.Server, in typing) error {
 	place, err := s.EnterRoom(ctx, demoRoom)
 	if err != nil {

@@ -72,16 +72,16 @@ func causeOf(e api.CauseRow) string {
 	return fmt.Sprintf("%s by %s at %s, event %s", e.Kind, textout.OrDash(cmp.Or(e.Name, string(e.Actor))), textout.FormatTime(e.At), e.Event)
 }
 
-// grantAnswer says what would have allowed a refused act.
+// grantAnswer is the setting that allows a denied tool call.
 type grantAnswer struct {
 	Denial api.DenialRow `json:"denial"`
-	// Grant is what to write into trestle.yaml, as YAML; empty when no setting
-	// allows such an act.
+	// Grant is the setting for trestle.yaml, as YAML; empty when no setting allows such a tool
+	// call.
 	Grant string `json:"grant"`
 	Says  string `json:"says"`
 }
 
-// allowDenied prints the grant for one denial.
+// allowDenied prints the setting that allows one denied tool call.
 func (cmd denialsCommand) allowDenied(ctx context.Context, text string) error {
 	n, err := numbered(text, "a denial", "denials allow", "trestle denials")
 	if err != nil {

@@ -38,8 +38,8 @@ func newDoctorCommand(env *Environment) *cobra.Command {
 	return c
 }
 
-// examine runs the examination, through the process that serves the data folder
-// where there is one: only it can look at accounts without getting in its way.
+// examine runs the checks, through the process that serves the data folder if there is one:
+// only it can examine accounts without interrupting them.
 func (cmd doctorCommand) examine(ctx context.Context, o doctor.Options, fix bool, least string) error {
 	level := adapters.DiagnosisSeverity(least)
 	if level != adapters.Warning && level != adapters.Failure {
@@ -58,9 +58,9 @@ func (cmd doctorCommand) examine(ctx context.Context, o doctor.Options, fix bool
 	return nil
 }
 
-// examined examines what the configuration names. Where the file was spoilt while a
-// process runs, that process examines what it goes on with (ECOSYSTEM 4); the spoilt
-// file is a finding then, and nothing can be mended.
+// examined examines what the configuration names. If the file is invalid while a process runs,
+// that process examines the configuration it still uses; the invalid file is a finding then,
+// and nothing can be fixed.
 func (cmd doctorCommand) examined(ctx context.Context, o doctor.Options, fix bool) (r doctor.CheckReport, err error) {
 	conf, wrong := cmd.load()
 	if wrong != nil {
@@ -90,7 +90,7 @@ func (cmd doctorCommand) examined(ctx context.Context, o doctor.Options, fix boo
 	return r, err
 }
 
-// notInForce is what is found of a configuration that cannot be used.
+// notInForce returns the findings about a configuration that cannot be used.
 func notInForce(wrong error) (found []adapters.AccountDiagnosis) {
 	for _, f := range config.ListFindings(nil, wrong) {
 		found = append(found, doctor.Fail(string(alerts.BadReload), "the changed file is not in force: "+f.Where+": "+f.What, f.Do))

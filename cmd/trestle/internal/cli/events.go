@@ -33,7 +33,7 @@ type eventRow struct {
 	Name   string           `json:"name,omitempty"` // of the actor, when it is known
 }
 
-// UnmarshalJSON reads a row as it is answered.
+// UnmarshalJSON decodes a row.
 func (r *eventRow) UnmarshalJSON(text []byte) error {
 	type plainRow eventRow // without this method
 	var shell struct {
@@ -49,7 +49,7 @@ func (r *eventRow) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// eventChoice says which events are wanted.
+// eventChoice filters events.
 type eventChoice struct {
 	space string // its id
 	kind  string // of the record, or, of live events, their type
@@ -119,7 +119,7 @@ func (cmd eventsCommand) events(ctx context.Context, which eventChoice) error {
 	})
 }
 
-// tellEvents lists the newest events of the record that are wanted, oldest first.
+// tellEvents answers the newest stored events that match, oldest first.
 func tellEvents(ctx context.Context, o readContext, q url.Values) (any, error) {
 	from, wrong := strconv.ParseInt(q.Get("from"), 10, 64)
 	limit, bad := strconv.Atoi(q.Get("limit"))
@@ -139,7 +139,7 @@ func tellEvents(ctx context.Context, o readContext, q url.Values) (any, error) {
 	return rows, err
 }
 
-// among reads the events of the record that are wanted, oldest first.
+// among reads the stored events that match, oldest first.
 func (which eventChoice) among(ctx context.Context, r console.RoomReader) ([]spaces.Event, error) {
 	id := spaces.SpaceID(which.space)
 	if which.kind == "" && which.from == 0 {
@@ -164,8 +164,7 @@ func (which eventChoice) among(ctx context.Context, r console.RoomReader) ([]spa
 	return found, nil
 }
 
-// eventWindow is how many of the newest events are looked through for a kind or
-// a number.
+// eventWindow is the number of newest events that are searched for a kind or a number.
 const eventWindow = 100_000
 
 // liveLine is one live event as it is printed: the stream's own, with its id, at

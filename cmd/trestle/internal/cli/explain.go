@@ -85,7 +85,7 @@ func (cmd explainCommand) readRun(ctx context.Context, id string) (a api.RunAnsw
 	return a, noRun(err, id)
 }
 
-// noRun turns errNothing into the failure of a run that there is not.
+// noRun replaces errNothing by the error for an unknown run.
 func noRun(err error, id string) error {
 	return nothing(err, "there is no such run", "run "+id, "see trestle runs; the beginning of an id is enough if no other begins so")
 }
@@ -102,7 +102,7 @@ func (cmd explainCommand) explain(ctx context.Context, id string) error {
 	return cmd.answer(a, func(w io.Writer) { explain(w, a, said) })
 }
 
-// tellSaid says what the events said that a run was shown, and who.
+// tellSaid answers the texts and authors of the events that a run was shown.
 func tellSaid(ctx context.Context, o readContext, q url.Values) (any, error) {
 	run, err := o.Run(ctx, q.Get("run"))
 	if err != nil {
@@ -116,7 +116,7 @@ func tellSaid(ctx context.Context, o readContext, q url.Values) (any, error) {
 	return said, err
 }
 
-// explain tells the story of a run: wake, frame, steps, acts, receipts, end.
+// explain prints a run: wake, frame, steps, tool calls, receipts, end.
 func explain(w io.Writer, a api.RunAnswer, said map[spaces.EventID]string) {
 	fmt.Fprintf(w, "run %s of %s in %s, woken by %s at %s\n", a.Run, a.Mind, textout.OrDash(string(a.Space)), a.Wake, textout.FormatTime(a.Started))
 	for _, row := range a.Shown {
@@ -158,7 +158,7 @@ func explain(w io.Writer, a api.RunAnswer, said map[spaces.EventID]string) {
 	}
 }
 
-// answersOf tells what became of each who was asked.
+// answersOf writes the answer of each who was asked.
 func answersOf(answers []spaces.WaitAnswer) string {
 	var each []string
 	for _, x := range answers {
@@ -167,7 +167,7 @@ func answersOf(answers []spaces.WaitAnswer) string {
 	return console.Because(strings.Join(each, ", "))
 }
 
-// explainFrame tells what the last frame was made of.
+// explainFrame writes the elements of the last frame.
 func explainFrame(w io.Writer, raw json.RawMessage) {
 	var plan hud.FramePlan
 	if json.Unmarshal(raw, &plan) != nil || len(plan.Items) == 0 {
@@ -209,8 +209,8 @@ func costOf(a api.RunAnswer) string {
 	return "cost " + strconv.FormatFloat(*a.Cost, 'f', 6, 64)
 }
 
-// costOfAct says how long an act took and what a model was asked for its sake;
-// nothing where it took no time.
+// costOfAct writes how long a tool call took and the cost of a model that it asked; nothing
+// where it took no time.
 func costOfAct(took int64, u spaces.TokenUsage) (text string) {
 	if took > 0 {
 		text = fmt.Sprintf(", took %d ms", took)

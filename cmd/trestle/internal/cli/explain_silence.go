@@ -14,7 +14,7 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// silenceAnswer says why no agent answered an event, mind by mind.
+// silenceAnswer has the reason for each mind why no agent answered an event.
 type silenceAnswer struct {
 	Space  spaces.SpaceID `json:"space"`
 	Seq    int64          `json:"seq"`
@@ -25,7 +25,7 @@ type silenceAnswer struct {
 	Answer string         `json:"answer"` // the whole in one sentence
 }
 
-// silentMind is what one mind made of the event.
+// silentMind is how one mind handled the event.
 type silentMind struct {
 	Mind   string               `json:"mind"`
 	State  spaces.InboxRowState `json:"state"`
@@ -65,7 +65,7 @@ func (cmd explainCommand) explainSilence(ctx context.Context, space, event strin
 	return cmd.answer(a, func(w io.Writer) { a.print(w, cmp.Or(log.Name, string(log.Space))) })
 }
 
-// silent says what became of an event in one mind.
+// silent returns how one mind handled an event.
 func (cmd explainCommand) silent(ctx context.Context, m shownMark) (silentMind, error) {
 	s := silentMind{Mind: m.Mind, State: m.State, Reason: m.Reason, Run: m.Run, Says: whyNot(m)}
 	if _, asleep := verdicts[m.Reason]; asleep || m.Run == "" {
@@ -102,7 +102,7 @@ func (cmd explainCommand) silent(ctx context.Context, m shownMark) (silentMind, 
 	return s, nil
 }
 
-// verdicts say in words why the gate did not wake a mind, and what would.
+// verdicts has texts for why the gate did not wake a mind, and what would wake it.
 var verdicts = map[string]string{
 	shell.GateOwn:      "it said this itself",
 	shell.GateStopped:  "a person stopped this chain of messages; a new message starts a new one",
@@ -121,7 +121,7 @@ var verdicts = map[string]string{
 	shell.GateObserved: "it is no message: edits, reactions and the like are seen and wake nobody",
 }
 
-// whyNot says why an event did not lead to a run.
+// whyNot returns why an event did not lead to a run.
 func whyNot(m shownMark) string {
 	if says, ok := verdicts[m.Reason]; ok {
 		return says

@@ -51,15 +51,15 @@ func newFakeCommand(env *Environment) *cobra.Command {
 	return c
 }
 
-// drivingTelegram makes a bot, serves it from another terminal, and has a person
-// write to it.
+// drivingTelegram is the help for a fake Telegram: make a bot, serve it from another terminal,
+// and have a person write to it.
 const drivingTelegram = `  curl -s localhost:8081/control/bots   -d '{"token":"1:a","name":"Ada","username":"ada_bot"}'
   curl -s localhost:8081/control/people -d '{"name":"Maya","username":"maya"}'
   TELEGRAM_BOT_TOKEN=1:a TELEGRAM_API_URL=http://localhost:8081 trestle run
   curl -s localhost:8081/control/says   -d '{"bot":1,"from":5000000001,"text":"hello"}'
   curl -s 'localhost:8081/control/sent?bot=1&from=5000000001'`
 
-// fakePlatform returns the command that serves what open makes.
+// fakePlatform returns the command that serves the platform that open returns.
 func (cmd fakeCommand) fakePlatform(use, short, address string, open func() platform) *cobra.Command {
 	var listen string
 	c := &cobra.Command{Use: use, Short: short, Args: cobra.NoArgs, RunE: func(c *cobra.Command, _ []string) error {

@@ -17,7 +17,7 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// hudAnswer is what a mind has before it: its keyframe and the turns since.
+// hudAnswer is the context of a mind: its keyframe and the turns since.
 type hudAnswer struct {
 	Mind     string                  `json:"mind"`
 	Keyframe string                  `json:"keyframe,omitempty"`
@@ -71,7 +71,7 @@ func (cmd hudCommand) hud(ctx context.Context, name string, cycles int) error {
 	return cmd.answer(a, a.print)
 }
 
-// tellHUD says what a mind has before it.
+// tellHUD answers the context of a mind.
 func tellHUD(ctx context.Context, o readContext, q url.Values) (any, error) {
 	name := q.Get("mind")
 	m, err := server.ParseMindName(name)
@@ -128,8 +128,8 @@ func (a hudAnswer) print(w io.Writer) {
 	}
 }
 
-// printCut writes how the keyframe of a frame was cut: how strongly its parts are
-// compressed, and what is left of each connection span (SEQ-47, SEQ-71).
+// printCut writes how the keyframe of a frame was compacted: how strongly its parts are
+// compressed, and what is left of each connection span.
 func printCut(w io.Writer, raw json.RawMessage) {
 	var plan hud.FramePlan
 	if err := json.Unmarshal(raw, &plan); err != nil || len(plan.Items) == 0 {

@@ -38,7 +38,7 @@ func newImportCommand(env *Environment) *cobra.Command {
 	return c
 }
 
-// importTelegram adds a job that imports an export and stays until it is over.
+// importTelegram adds a job that imports an export and waits until it is over.
 func (cmd importCommand) importTelegram(ctx context.Context, file, adapter, chat string) error {
 	conf, err := cmd.load()
 	if err != nil {

@@ -42,7 +42,7 @@ func newInitCommand(env *Environment) *cobra.Command {
 	return c
 }
 
-// An initWizard is one run of `trestle init`: it sets up.
+// An initWizard is one run of `trestle init`.
 type initWizard struct {
 	*Environment
 	printOnly bool
@@ -86,7 +86,7 @@ func (s *initWizard) talk(format string, args ...any) {
 	fmt.Fprintf(s.hidden().Writer(s.Err), format, args...)
 }
 
-// plan reads what there is.
+// plan reads what the environment or another agent host has.
 func (s *initWizard) plan() (*setup.SetupPlan, error) {
 	if s.from != "openclaw" {
 		plan := setup.FromEnvironment(s.Lookup)
@@ -110,7 +110,7 @@ func (s *initWizard) plan() (*setup.SetupPlan, error) {
 	return plan, nil
 }
 
-// announce says what was found before anything is asked (ECOSYSTEM 1, rule 8).
+// announce prints what was found, before the first question.
 func (s *initWizard) announce(plan *setup.SetupPlan) {
 	switch n := len(plan.Found); n {
 	case 0:
@@ -123,11 +123,11 @@ func (s *initWizard) announce(plan *setup.SetupPlan) {
 	}
 }
 
-// trying bounds one trial of a credential.
+// trying is the time limit for one test of a credential.
 const trying = 20 * time.Second
 
-// try tries every credential that was found. One that is refused ends the setup:
-// a file with it would only move the failure.
+// try tests every credential that was found. A refused one ends the setup: a file with it would
+// only fail later.
 func (s *initWizard) try(ctx context.Context, plan *setup.SetupPlan) error {
 	for _, a := range plan.Accounts {
 		if err := s.tryAccount(ctx, a); err != nil {
@@ -167,8 +167,7 @@ func (s *initWizard) tryAccount(ctx context.Context, a setup.AccountPlan) error 
 	return nil
 }
 
-// tryModel asks the endpoint for one short answer, and which model it has when
-// nobody said.
+// tryModel asks the endpoint for one short answer, and for its models when none is named.
 func (s *initWizard) tryModel(ctx context.Context, m *setup.ModelPlan) error {
 	ctx, stop := context.WithTimeout(ctx, trying)
 	defer stop()
@@ -200,8 +199,8 @@ func (s *initWizard) clients() *server.AccountManager {
 	return server.NewAccountManager(&config.Config{}, slog.New(slog.DiscardHandler))
 }
 
-// ask asks for what was not found: at most three things, each tried as it is
-// entered. An empty answer goes on without.
+// ask asks for what was not found: at most three things, each tested as it is entered. An empty
+// answer skips it.
 func (s *initWizard) ask(ctx context.Context, plan *setup.SetupPlan) error {
 	s.answers = bufio.NewReader(s.In)
 	if len(plan.Accounts) == 0 {
@@ -215,7 +214,7 @@ func (s *initWizard) ask(ctx context.Context, plan *setup.SetupPlan) error {
 	return nil
 }
 
-// attempts is how often a refused answer may be corrected.
+// attempts is how often an answer may be corrected.
 const attempts = 3
 
 func (s *initWizard) askTelegram(ctx context.Context, plan *setup.SetupPlan) error {

@@ -16,9 +16,9 @@ import (
 	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 )
 
-// server returns the configuration and the process that serves its data folder, nil
-// where none does. A file that was spoilt while that process runs changes nothing of it
-// (ECOSYSTEM 4): the process still answers, and the configuration is nil.
+// server returns the configuration and the process that serves its data folder, nil where none
+// does. A process that runs while the file is invalid still answers; the configuration is nil
+// then.
 func (in installation) server(ctx context.Context) (*config.Config, *control.Client, error) {
 	conf, err := in.load()
 	if err != nil {
@@ -43,7 +43,7 @@ func (in installation) running(ctx context.Context) (*control.Client, error) {
 	return c, err
 }
 
-// get reads into a what the process that serves the data folder has at a path.
+// get reads the answer of a path of the process that serves the data folder into a.
 func (in installation) get(ctx context.Context, path string, a any) error {
 	c, err := in.running(ctx)
 	if err != nil {
@@ -52,7 +52,8 @@ func (in installation) get(ctx context.Context, path string, a any) error {
 	return c.Get(ctx, path, a)
 }
 
-// post has the process that serves the data folder do what q asks for.
+// post sends q to a path of the process that serves the data folder, and reads the answer into
+// a.
 func (in installation) post(ctx context.Context, path string, q, a any) error {
 	c, err := in.running(ctx)
 	if err != nil {
@@ -61,8 +62,8 @@ func (in installation) post(ctx context.Context, path string, q, a any) error {
 	return c.Post(ctx, path, q, a)
 }
 
-// stillServed returns the process that goes on with what it read before the
-// configuration became unusable for the reason err, and says so once.
+// stillServed returns the process that still uses an earlier configuration although the file is
+// invalid for the reason err, and prints that once.
 func (in installation) stillServed(ctx context.Context, err error) (*control.Client, bool) {
 	invalid, ok := errors.AsType[*config.InvalidError](err)
 	if !ok {
@@ -82,8 +83,8 @@ func (in installation) stillServed(ctx context.Context, err error) (*control.Cli
 	return c, running
 }
 
-// despite asks the running process for path where err says that the configuration
-// cannot be used; any other err stays as it is.
+// despite asks the running process for path if err is an invalid configuration; it returns any
+// other err.
 func (in installation) despite(ctx context.Context, path string, a any, err error) error {
 	c, running := in.stillServed(ctx, err)
 	if !running {
@@ -105,8 +106,8 @@ func (in installation) despite(ctx context.Context, path string, a any, err erro
 	return control.DecodeAnswer(path, resp.StatusCode, body, a)
 }
 
-// A mutation is a command that changes the record: asked of the process that
-// serves the data folder, or, where there is none, done here under its lock.
+// A mutation is a change of the store: requested from the process that serves the data folder
+// or, if there is none, done here under its lock.
 type mutation struct {
 	path   string // on the socket
 	ask    any
@@ -114,8 +115,7 @@ type mutation struct {
 	alone  func(ctx context.Context, s *sqlstore.Store) error
 }
 
-// takeRecord opens the record for this process alone, to look after it, and brings it up
-// to date, with progress on stderr.
+// takeRecord opens the store for this process alone and migrates it, with progress on stderr.
 func (in installation) takeRecord(ctx context.Context, conf *config.Config) (*sqlstore.Store, error) {
 	m := in.migrating()
 	store, err := storeopen.OpenStore(ctx, conf, storeopen.OpenOptions{Logger: in.logger(slog.LevelWarn), Exclusive: true, OnMigration: m.Show})
@@ -128,7 +128,7 @@ func (in installation) takeRecord(ctx context.Context, conf *config.Config) (*sq
 	return store, nil
 }
 
-// change carries a change out.
+// change applies a mutation.
 func (in installation) change(ctx context.Context, c mutation) (err error) {
 	conf, running, err := in.server(ctx)
 	if err != nil {

@@ -67,8 +67,7 @@ func (in installation) spaceNames(ctx context.Context) (func(spaces.SpaceID) str
 	return func(id spaces.SpaceID) string { return textout.OrDash(cmp.Or(names[id], string(id))) }, nil
 }
 
-// spaceCalled returns the id of a space that is called so: by its id, by the
-// beginning of one, or by its name.
+// spaceCalled returns the id of a space by its id, the beginning of its id, or its name.
 func (in installation) spaceCalled(ctx context.Context, text string) (spaces.SpaceID, error) {
 	rooms, err := in.rooms(ctx)
 	if err != nil {
@@ -160,7 +159,7 @@ type shownWords struct {
 	Text string `json:"text,omitempty"`
 }
 
-// shownMark is what one mind made of an event: whether it woke, and why.
+// shownMark is how one mind handled an event: whether it woke, and why.
 type shownMark struct {
 	Mind   string               `json:"mind"`
 	State  spaces.InboxRowState `json:"state"`

@@ -71,7 +71,7 @@ func (cmd statusCommand) status(ctx context.Context, all bool) error {
 	return cmd.answer(a, func(w io.Writer) { a.print(w, cmd.clock()) })
 }
 
-// readStatus returns the state of everything, here or on another machine.
+// readStatus returns the status, here or from another machine.
 func (cmd statusCommand) readStatus(ctx context.Context, all bool) (statusAnswer, error) {
 	q := url.Values{}
 	if all {
@@ -80,7 +80,7 @@ func (cmd statusCommand) readStatus(ctx context.Context, all bool) (statusAnswer
 	return consult[statusAnswer](ctx, cmd.installation, "status", q)
 }
 
-// tellStatus reads the record, and asks the process that serves it if there is
+// tellStatus answers the status from the store and from the process that serves it, if there is
 // one.
 func tellStatus(ctx context.Context, o readContext, q url.Values) (any, error) {
 	return o.status(ctx, q.Get("all") == "true")
@@ -99,7 +99,7 @@ func (o readContext) status(ctx context.Context, all bool) (a statusAnswer, err 
 	return a, a.read(ctx, o, time.Now())
 }
 
-// read fills in what the record says.
+// read fills in what the store has.
 func (a *statusAnswer) read(ctx context.Context, o readContext, now time.Time) (err error) {
 	conf, r := o.conf, o.ReadModel
 	if a.Tally, err = r.Tally(ctx, now); err != nil {
@@ -138,7 +138,7 @@ func (a *statusAnswer) read(ctx context.Context, o readContext, now time.Time) (
 // manyJobs is how many of the newest jobs are looked through for open ones.
 const manyJobs = 100
 
-// checkStatus answers by the exit code as well.
+// checkStatus prints the status and returns an error when the installation is not well.
 func (cmd statusCommand) checkStatus(ctx context.Context) error {
 	a, err := cmd.readStatus(ctx, false)
 	if err != nil {
@@ -154,7 +154,7 @@ func (cmd statusCommand) checkStatus(ctx context.Context) error {
 	return nil
 }
 
-// wrong says why the installation is not well, a line each.
+// wrong returns why the installation is not well, a line for each reason.
 func (a *statusAnswer) wrong() []string {
 	var lines []string
 	switch {
@@ -248,7 +248,7 @@ func (a *statusAnswer) print(w io.Writer, at timeFormat) {
 	a.printProblems(w, at)
 }
 
-// folderShown writes a folder so that it is seen to be one.
+// folderShown writes the path of a folder with a separator at its end.
 func folderShown(path string) string {
 	if filepath.IsLocal(path) && !strings.HasPrefix(path, ".") {
 		return "./" + path

@@ -46,12 +46,12 @@ func wantCommand(c *cobra.Command, args []string) error {
 	return err
 }
 
-// misuse is a failure of usage of c.
+// misuse returns a usage error of c.
 func misuse(c *cobra.Command, what, remedy string) *apperr.Error {
 	return &apperr.Error{What: what, Where: c.CommandPath(), Remedy: cmp.Or(remedy, "see "+c.CommandPath()+" --help"), Code: apperr.Usage}
 }
 
-// wrongArguments says what c takes in place of args.
+// wrongArguments returns an error with the arguments that c takes.
 func wrongArguments(c *cobra.Command, args []string) error {
 	_, takes, _ := strings.Cut(c.Use, " ")
 	switch given := strings.Join(args, " "); {
@@ -70,8 +70,7 @@ func wrongArguments(c *cobra.Command, args []string) error {
 	}
 }
 
-// wrongFlag says what is wrong with a flag in the words of people, not of the
-// library that reads it.
+// wrongFlag returns an error about a flag in plain words instead of those of the library.
 func wrongFlag(c *cobra.Command, err error) error {
 	if of, ok := errors.AsType[interface {
 		error
@@ -88,8 +87,8 @@ func wrongFlag(c *cobra.Command, err error) error {
 	return misuse(c, what, string(mend))
 }
 
-// wrongTogether says which flags exclude each other; the library lists them in
-// brackets at the end.
+// wrongTogether returns an error with the flags that exclude each other, which the library
+// lists in brackets.
 func wrongTogether(c *cobra.Command, err error) error {
 	text := err.Error()
 	_, set, _ := strings.Cut(text[strings.LastIndex(text, "; ")+1:], "[")

@@ -68,6 +68,11 @@ func (x *examination) setup() doctor.CheckedSetup {
 }
 
 func (x *examination) examineRecord(ctx context.Context) []adapters.AccountDiagnosis {
+	if x.running == nil {
+		if err := doctor.Writable(x.conf.Data); err != nil {
+			return []adapters.AccountDiagnosis{doctor.Fail("TRS-R10", "the data folder cannot be written: "+err.Error(), strings.TrimSuffix(storeopen.FixReadOnly, " (TRS-R10)"))}
+		}
+	}
 	clocks := slices.Concat(x.clock.Readings(), x.there.clocks())
 	if x.conf.Database != "" {
 		return x.examineDatabase(ctx).Examine(clocks, x.now)

@@ -104,6 +104,8 @@ func (mon *processMonitor) storeComponents(now time.Time) []console.Component {
 	case errors.Is(why, engine.ErrFull) || now.Sub(mon.Store.FullAt()) < fullLately:
 	case why != nil:
 		x.State, x.Reason = "refusing", why.Error()
+	case mon.unwritable(now) != nil:
+		x.State, x.Reason = "refusing", mon.unwritable(now).Error()+": nothing is taken in and nothing is sent"
 	case busy > stuckCommitAge:
 		x.State, x.Reason = "stuck", "a commit has not ended for "+busy.Round(time.Second).String()+": nothing is taken in until it has"
 	default:

@@ -14,7 +14,7 @@ import (
 func (mon *processMonitor) isHealthy(ctx context.Context) bool {
 	now := time.Now()
 	all, err := mon.alertStore().Problems(ctx, now)
-	return err == nil && !alerts.Unwell(all, now) && mon.Boot.Report().TrustPassed
+	return err == nil && !alerts.Unwell(all, now) && mon.unwritable(now) == nil && mon.Boot.Report().TrustPassed
 }
 
 // sendHeartbeats requests the heartbeat address while the process is healthy, until ctx is
@@ -28,7 +28,8 @@ func (mon *processMonitor) sendHeartbeats(ctx context.Context) error {
 }
 
 // reportStatus sends the status of the process to the service manager, until ctx is done. It
-// feeds the watchdog only while the store answers.
+// feeds the watchdog only while the store answers and
+// accepts commits.
 func (mon *processMonitor) reportStatus(ctx context.Context) error {
 	n := mon.Manager
 	if !n.Enabled() {
@@ -51,7 +52,7 @@ func (mon *processMonitor) reportStatus(ctx context.Context) error {
 			said = status
 			lines = append(lines, systemd.StatusLine(status))
 		}
-		if _, _, err := mon.Store.Shell().NextTimer(ctx); err == nil && n.Watchdog() > 0 {
+		if n.Watchdog() > 0 && mon.isAlive(ctx) {
 			lines = append(lines, systemd.Alive)
 		}
 		if len(lines) > 0 {
@@ -66,6 +67,12 @@ func (mon *processMonitor) reportStatus(ctx context.Context) error {
 			return nil
 		}
 	}
+}
+
+// isAlive reports whether the store answers and accepts commits.
+func (mon *processMonitor) isAlive(ctx context.Context) bool {
+	_, _, err := mon.Store.Shell().NextTimer(ctx)
+	return err == nil && mon.unwritable(time.Now()) == nil
 }
 
 // statusLine returns the status of the process in one line.

@@ -33,13 +33,13 @@ type endpointHealth struct {
 
 	mu     sync.Mutex // guards what follows
 	client llm.ChatModel
-	failed error      // of the newest call; nil when it was answered
-	since  time.Time  // when calls began to fail
-	bad    int        // calls since the last answer that were rejected
-	thin   int        // answers in a row that show a cut
-	size   int        // of the last request that was answered, in bytes
-	read   int        // tokens the endpoint said it had read of it
-	words  int        // answers since the last tool call that were text alone
+	failed error     // of the newest call; nil when it was answered
+	since  time.Time // when calls began to fail
+	bad    int       // calls since the last answer that were rejected
+	thin   int       // answers in a row that show a cut
+	size   int       // of the last request that was answered, in bytes
+	read   int       // tokens the endpoint said it had read of it
+	words  int       // answers since the last tool call that were text alone
 }
 
 // saw observes one call.

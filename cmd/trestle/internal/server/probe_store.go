@@ -13,6 +13,7 @@ import (
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/doctor"
 	"github.com/trestle-bridge/trestle/internal/redact"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -25,10 +26,12 @@ const (
 	slowCommit = 2 * time.Second
 	// stuckCommitAge is the age from which a commit that has not ended is reported.
 	stuckCommitAge = 5 * time.Second
-	lostLately     = 5 * time.Minute
-	fullLately     = time.Minute // since a write found the disk full; it is tried again sooner
-	nearBudget     = 0.8
-	skewFresh      = time.Hour // a reading older than this says nothing of now
+	// failingLong is the time after which a store that refuses every commit is reported.
+	failingLong = 10 * time.Second
+	lostLately  = 5 * time.Minute
+	fullLately  = time.Minute // since a write found the disk full; it is tried again sooner
+	nearBudget  = 0.8
+	skewFresh   = time.Hour // a reading older than this says nothing of now
 )
 
 // probeStore observes the metrics of the store.
@@ -71,6 +74,29 @@ func (mon *processMonitor) probeStore() alerts.ConditionProbe {
 			return all, nil
 		},
 	}
+}
+
+// unwritable returns why the store has refused every commit for [failingLong]; nil while it
+// has not. A full disk is reported by [processMonitor.probeMachine].
+func (mon *processMonitor) unwritable(now time.Time) error {
+	f := mon.Store.Failing()
+	if f.Err == nil || errors.Is(f.Err, engine.ErrFull) || now.Sub(f.Since) < failingLong {
+		return nil
+	}
+	return f.Err
+}
+
+// probeWrites observes whether the store can be written.
+func (mon *processMonitor) probeWrites() alerts.ConditionProbe {
+	return alerts.ConditionProbe{Codes: []alerts.ProblemCode{alerts.Unwritable}, See: func(context.Context) ([]alerts.Observation, error) {
+		now := time.Now()
+		why := mon.unwritable(now)
+		if why == nil {
+			return nil, nil
+		}
+		since := mon.Store.Failing().Since
+		return []alerts.Observation{{Code: alerts.Unwritable, Subject: "the record", Evidence: fmt.Sprintf("for %s: %v", now.Sub(since).Round(time.Second), why)}}, nil
+	}}
 }
 
 // probeRewind observes whether the database server has lost commits that it had confirmed to

@@ -46,7 +46,8 @@ type OpenOptions struct {
 // database had come.
 const turnFile = "database.turn"
 
-// ReservedSpace is what a process sets aside beside its record for a full disk (DELIVERY 2.7).
+// ReservedSpace is the size of the file that a process keeps beside the database, to be freed
+// on a full disk.
 const ReservedSpace = 64 << 20
 
 // OpenStore opens the record that a configuration names. A file has one process;
@@ -145,9 +146,9 @@ func OpenError(err error, place string) error {
 	other, inUse := errors.AsType[*postgres.InUseError](err)
 	switch {
 	case errors.Is(err, fs.ErrPermission):
-		return permissionError(place, apperr.BadConfig)
-	case errors.Is(err, sqlite.ErrReadOnly):
-		f.Remedy = FixReadOnly
+		return permissionError(place, apperr.TryAgain)
+	case errors.Is(err, sqlite.ErrReadOnly), errors.Is(err, syscall.EROFS), errors.Is(err, engine.ErrUnwritable):
+		f.Remedy, f.Code = FixReadOnly, apperr.TryAgain
 	case locked:
 		f.Remedy, f.Code = "stop the other process, or use --data for another folder", apperr.TryAgain
 	case inUse:

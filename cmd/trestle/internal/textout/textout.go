@@ -12,7 +12,7 @@ import (
 	"github.com/trestle-bridge/trestle/internal/console"
 )
 
-// oneLine shows what would break a cell: none makes rows or columns of its own (SECURITY S18).
+// oneLine escapes characters that would break a cell into rows or columns.
 var oneLine = strings.NewReplacer("\n", `\n`, "\t", `\t`)
 
 // WriteTable writes rows in aligned columns.
@@ -39,8 +39,7 @@ func FormatTime(t time.Time) string {
 // OrDash returns a dash for an empty cell.
 func OrDash(text string) string { return cmp.Or(text, "-") }
 
-// EscapeControls shows control characters, but for line breaks and tabs, as escapes
-// (SECURITY S18).
+// EscapeControls shows control characters, except line breaks and tabs, as escapes.
 func EscapeControls(text string) string { return console.Plain(text) }
 
 // JoinOr lists words, the last behind "or".
