@@ -33,6 +33,9 @@ func (e *stepBuilder) sendFile(ctx context.Context, at *sendTarget, part int, f 
 		p.Files = []adapters.OutgoingFile{{Name: fileName(f.FileAttachment), MIME: f.MIME, Open: open}}
 	}
 	s := e.post(at, part, p)
+	if a.Thread != "" || a.RoomThread != "" {
+		s = e.elsewhere(at, s, texts[0], unmasked)
+	}
 	s.file, s.shown = true, adapters.OutgoingMessage{}
 	return s, nil
 }

@@ -105,8 +105,13 @@ func (e *stepBuilder) sendSteps(ctx context.Context, a spaces.Action) ([]sendSte
 	var steps []sendStep
 	at := e.target(a)
 	at.start = start
+	outside, masked := e.outsideThread(a, parts, unmasked)
 	for i, text := range parts {
 		steps = append(steps, e.post(at, i, adapters.OutgoingMessage{Text: text, Unmasked: unmasked, ReplyTo: answered, Mentions: people, Broadcast: broadcast}))
+		if i < len(outside) {
+			steps[i] = e.elsewhere(at, steps[i], outside[i], masked)
+		}
+		masked = ""
 		answered, unmasked, broadcast = "", "", false // only the first part answers, names who speaks, and is shown twice
 	}
 	for _, f := range a.Files {

@@ -22,7 +22,7 @@ func Examine(ctx context.Context, url string, r *doctor.DataDir) {
 	e := &postgresEngine{opts: Options{URL: url}.withDefaults()}
 	defer func() { _ = e.Close() }()
 	if err := e.look(ctx, r); err != nil {
-		r.Refused = err.Error()
+		r.Refused = plainError(err).Error()
 	}
 }
 

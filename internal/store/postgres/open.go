@@ -125,7 +125,7 @@ func Open(ctx context.Context, o Options) (s *sqlstore.Store, err error) {
 		err = e.opts.Stage("recovery", func() (err error) { s, err = e.start(ctx); return err })
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("open record in %s: %w", place(o.URL), err), e.Close())
+		return nil, errors.Join(fmt.Errorf("open record in %s: %w", place(o.URL), plainError(err)), e.Close())
 	}
 	return s, nil
 }

@@ -21,7 +21,7 @@ func Look(ctx context.Context, url string) (readmodel.ReadModel, error) {
 		err = e.checkSchema(ctx)
 	}
 	if err != nil {
-		return readmodel.ReadModel{}, errors.Join(fmt.Errorf("look into record in %s: %w", place(url), err), e.Close())
+		return readmodel.ReadModel{}, errors.Join(fmt.Errorf("look into record in %s: %w", place(url), plainError(err)), e.Close())
 	}
 	return readmodel.OpenReadOnly(e), nil
 }
