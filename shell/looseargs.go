@@ -74,7 +74,7 @@ func (r *looseReader) noOther(args map[string]any) error {
 	if err != nil {
 		return errArguments
 	}
-	for n := 0; n < 16; n++ {
+	for range 16 {
 		next := strings.IndexByte(r.text[r.at:], '{')
 		if next < 0 {
 			return nil
@@ -127,13 +127,13 @@ func (r *looseReader) object(depth int) (any, error) {
 	args := map[string]any{}
 	for {
 		r.space()
-		switch c := r.peek(); {
-		case c == 0:
+		switch r.peek() {
+		case 0:
 			return args, nil // closing brackets are missing
-		case c == '}':
+		case '}':
 			r.at++
 			return args, nil
-		case c == ',':
+		case ',':
 			r.at++
 			continue
 		}

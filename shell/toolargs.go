@@ -75,7 +75,7 @@ func (s *toolSpec) understand(text string) (args string, repaired bool, wrong st
 	}
 	schema := s.check.Schema()
 	var fit argumentFit
-	for depth := 0; depth < 3; depth++ {
+	for range 3 {
 		inner, found := s.unwrap(schema, object)
 		if !found {
 			break
@@ -236,7 +236,7 @@ func propertyOf(s *jsonschema.Schema, args map[string]any, name string) string {
 // value returns a value as its schema wants it, and false if it cannot be that.
 func (f *argumentFit) value(s *jsonschema.Schema, v any) (any, bool) {
 	var out any
-	ok := true
+	var ok bool
 	switch s.Type {
 	case "string":
 		out, ok = asText(v)
@@ -308,7 +308,7 @@ func asText(v any) (any, bool) {
 }
 
 func asNumber(v any, whole bool) (any, bool) {
-	text := ""
+	var text string
 	switch v := v.(type) {
 	case json.Number:
 		text = v.String()

@@ -17,11 +17,11 @@ import (
 	"github.com/trestle-bridge/trestle/internal/textformat"
 )
 
-// OfflineModel answers each newest INBOX line once. The zero value is ready for use; calls
+// EchoModel answers each newest INBOX line once. The zero value is ready for use; calls
 // may be concurrent.
-type OfflineModel struct{}
+type EchoModel struct{}
 
-var _ llm.ChatModel = OfflineModel{}
+var _ llm.ChatModel = EchoModel{}
 
 const label = "(offline model)"
 
@@ -31,7 +31,7 @@ const quoted = 200
 // Generate sends one message about the newest INBOX line, by a call of send_message
 // or by a <msg> tag, and stops once a message was sent after that line. With NoCalls
 // it returns text only.
-func (OfflineModel) Generate(ctx context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
+func (EchoModel) Generate(ctx context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
 	if ctx.Err() != nil {
 		return llm.ModelResponse{}, llm.Interrupted(ctx)
 	}

@@ -25,9 +25,9 @@ func user(text string) llm.TranscriptMessage {
 
 func ask(t *testing.T, r llm.ModelRequest) llm.ModelResponse {
 	t.Helper()
-	got, err := OfflineModel{}.Generate(t.Context(), r)
+	got, err := EchoModel{}.Generate(t.Context(), r)
 	testutil.OK(t, err)
-	if again, err := (OfflineModel{}).Generate(t.Context(), r); err != nil || !cmp.Equal(got, again) {
+	if again, err := (EchoModel{}).Generate(t.Context(), r); err != nil || !cmp.Equal(got, again) {
 		t.Errorf("the same request has two answers: %+v and %+v (%v)", got, again, err)
 	}
 	return got
@@ -96,7 +96,7 @@ func TestCompositionIsPlainText(t *testing.T) {
 func TestInterruptedCallFails(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := (OfflineModel{}).Generate(ctx, llm.ModelRequest{}); !errors.Is(err, context.Canceled) {
+	if _, err := (EchoModel{}).Generate(ctx, llm.ModelRequest{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error = %v, want the cancel", err)
 	}
 }

@@ -103,7 +103,7 @@ func (cmd rehearseCommand) stage(ctx context.Context, conf *config.Config, past 
 		}
 		as.System = string(text)
 	}
-	as.Model = offline.OfflineModel{}
+	as.Model = offline.EchoModel{}
 	if m := agent.Model; !m.Offline {
 		client, err := openai.New(openai.Options{BaseURL: m.BaseURL, APIKey: string(m.APIKey)})
 		if err != nil {

@@ -49,12 +49,12 @@ func (as *agentSet) model(entry string, m config.ModelEndpoint) llm.ChatModel {
 	case as.Models != nil:
 		return as.Models(m)
 	case m.Offline:
-		return offline.OfflineModel{}
+		return offline.EchoModel{}
 	}
 	client, err := as.OpenEndpoint(m)
 	if err != nil {
 		as.modelFailure.Store(err.Error())
-		return offline.OfflineModel{}
+		return offline.EchoModel{}
 	}
 	health := as.healthOf(entry, m)
 	health.setClient(client)

@@ -27,7 +27,7 @@ const miaAccount = "  mia: {type: telegram, token: \"7002:mia-token\", api_url: 
 // what was said meanwhile, once.
 func TestAnAccountComesAndGoesWithoutARestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorldOf(t, "agents: {ada: {name: Ada}}\nspaces: {den: {agents: [ada], wake: none, chats: [\"telegram:-1001000000001\"]}}\n", offline.OfflineModel{})
+		w := newWorldOf(t, "agents: {ada: {name: Ada}}\nspaces: {den: {agents: [ada], wake: none, chats: [\"telegram:-1001000000001\"]}}\n", offline.EchoModel{})
 		w.addChat("den", "supergroup", []string{"Kai"})
 		mia := w.telegram.AddBot(faketelegram.BotProfile{Token: "7002:mia-token", Name: "Mia", Username: "mia_bot"})
 		barn := w.telegram.NewSupergroup("Barn", w.people["Kai"])
@@ -115,7 +115,7 @@ func TestAnAccountThatCannotBeServedIsMendedByTheNextReading(t *testing.T) {
 func TestAChangedWakeReachesChatsThatWereLetIn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const rest = "admit: open\nagents: {ada: {name: Ada}}\n"
-		w := newWorldOf(t, rest+"wake: all\n", offline.OfflineModel{})
+		w := newWorldOf(t, rest+"wake: all\n", offline.EchoModel{})
 		w.addChat("club", "supergroup", []string{"Kai"})
 		says := func(text string, want int) {
 			t.Helper()
@@ -145,7 +145,7 @@ func TestAChangedWakeReachesChatsThatWereLetIn(t *testing.T) {
 func TestAChangedServerReachesTheRoomsThatAreOpen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		agents := "# discord\nagents:\n  ada: {name: Ada}\n  max: {name: Max}\n"
-		w := newWorldOf(t, agents+"servers:\n  \"guild:3\": {agents: [ada], wake: none}\n", offline.OfflineModel{})
+		w := newWorldOf(t, agents+"servers:\n  \"guild:3\": {agents: [ada], wake: none}\n", offline.EchoModel{})
 		w.addChat("kitchen", "discord", []string{"Maya"})
 		w.discord.rooms["kitchen"].Says(w.discord.people["Maya"], "nobody answers this", fakediscord.PostOptions{})
 		w.settle()
@@ -197,7 +197,7 @@ func accountsOf(s *Server) []string {
 func TestAServersSettingsHoldWhereItIsNotServed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorldOf(t, "# discord\nagents: {ada: {name: Ada}}\n"+
-			"servers:\n  \"guild:3\": {agents: [ada], wake: all, max_steps: 3, acts: {send_message: false}}\n", offline.OfflineModel{})
+			"servers:\n  \"guild:3\": {agents: [ada], wake: all, max_steps: 3, acts: {send_message: false}}\n", offline.EchoModel{})
 		w.addChat("kitchen", "discord", []string{"Maya"})
 		w.discord.rooms["kitchen"].Says(w.discord.people["Maya"], "hello", fakediscord.PostOptions{})
 		w.settle()
