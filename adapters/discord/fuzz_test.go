@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/bwmarrin/discordgo"
@@ -96,4 +98,24 @@ func FuzzPastMessage(f *testing.F) {
 			}
 		}
 	})
+}
+
+// What Discord says itself is no person's words, whoever it names as the author.
+func TestNoticesOfDiscordAreNoWords(t *testing.T) {
+	for _, kind := range []int{12, 14, 15, 16, 17, 22, 24, 25, 26, 27, 28, 29, 31, 32, 36, 37, 38, 39, 44, 4711} {
+		r := unconnected(t)
+		m := message{}
+		raw := fmt.Appendf(nil, `{"id":"100","channel_id":"5","guild_id":"1","type":%d,"content":"Release News #announcements","author":{"id":"2","username":"maya"}}`, kind)
+		if err := decode(raw, &m, essential...); err != nil {
+			t.Fatal(err)
+		}
+		updates, err := r.client.updatesOf(t.Context(), r.self, &m, raw)
+		if err != nil || len(updates) != 1 {
+			t.Errorf("type %d: %v, %v", kind, updates, err)
+			continue
+		}
+		if bad, ok := updates[0].Body.(adapters.UnreadableUpdate); !ok || !strings.Contains(bad.Reason, "Release News") {
+			t.Errorf("type %d became %+v", kind, updates[0].Body)
+		}
+	}
 }

@@ -96,8 +96,12 @@ func (c *messageReader) readTold(ctx context.Context, self account, m *message, 
 		return nil, nil
 	default:
 		said := c.said(self, m)
-		if said.Text == "" && len(said.Attachments) == 0 && !usual(m.Type) {
-			u.Body, u.Raw = adapters.UnreadableUpdate{Kind: fmt.Sprintf("message type %d", m.Type), Reason: "a kind of message we do not read"}, raw
+		if !usual(m.Type) { // its words are Discord's, whoever it names as author
+			reason := "a notice of Discord's"
+			if said.Text != "" {
+				reason += ": " + said.Text
+			}
+			u.Body, u.Raw = adapters.UnreadableUpdate{Kind: fmt.Sprintf("message type %d", m.Type), Reason: reason}, raw
 			return []adapters.Update{u}, nil
 		}
 		u.Body = said
@@ -105,10 +109,14 @@ func (c *messageReader) readTold(ctx context.Context, self account, m *message, 
 	return []adapters.Update{u}, nil
 }
 
+// pollResult is the type of the message that tells how a poll ended
+// (docs.discord.com, resources/message#message-object-message-types).
+const pollResult discordgo.MessageType = 46
+
 // usual reports whether people say things with messages of type t.
 func usual(t discordgo.MessageType) bool {
 	switch t {
-	case discordgo.MessageTypeDefault, discordgo.MessageTypeReply, discordgo.MessageTypeChatInputCommand, discordgo.MessageTypeContextMenuCommand:
+	case discordgo.MessageTypeDefault, discordgo.MessageTypeReply, discordgo.MessageTypeChatInputCommand, discordgo.MessageTypeContextMenuCommand, pollResult:
 		return true
 	default:
 		return false

@@ -129,7 +129,7 @@ func (r *receiver) readEdit(ctx context.Context, raw json.RawMessage) ([]adapter
 		return nil, nil
 	case m.EditedAt == nil && m.answers():
 		return r.client.updatesOf(ctx, r.self, &m, raw) // one that is known already changes nothing
-	case m.EditedAt == nil:
+	case m.EditedAt == nil, !usual(m.Type): // of a notice nothing more is told
 		return nil, nil
 	}
 	u, err := r.client.updateOf(ctx, &m)

@@ -18,7 +18,8 @@ var native = Options{
 // tags writes looks as tags, for tests.
 type tags struct{}
 
-func (tags) Open(_ []byte, s TextSpan) string                   { return "<" + string(s.Look) + s.Arg + ">" }
+func (tags) Open(_ []byte, s TextSpan) string { return "<" + string(s.Look) + s.Arg + ">" }
+
 func (tags) Close(_ []byte, s TextSpan) string                  { return "</" + string(s.Look) + ">" }
 func (tags) Escape(_ []byte, words string, _ []TextSpan) string { return words }
 

@@ -185,3 +185,20 @@ func TestEmphasisBesideWidePunctuationIsReadByTheLetter(t *testing.T) {
 		}
 	}
 }
+
+// What Slack says itself is no person's words, whoever it names.
+func TestNoticesOfSlackAreNoWords(t *testing.T) {
+	for subtype, speech := range map[string]bool{
+		"": true, "me_message": true, "bot_message": true, "thread_broadcast": true, "file_share": true,
+		"brand_new": false, "channel_canvas_updated": false, "list_record_comment": false,
+	} {
+		updates, err := alone(t).happened(t.Context(), &message{Channel: "C1", ChannelType: "channel", TS: "1.2", User: "U1", Text: "words", Subtype: subtype})
+		if err != nil || len(updates) != 1 {
+			t.Errorf("%s: %v, %v", subtype, updates, err)
+			continue
+		}
+		if _, said := updates[0].Body.(adapters.IncomingMessage); said != speech {
+			t.Errorf("%q became %+v", subtype, updates[0].Body)
+		}
+	}
+}

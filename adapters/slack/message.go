@@ -19,6 +19,15 @@ var told = strings.Fields(`
 	group_join group_leave group_name group_purpose group_topic group_unarchive huddle_thread message_replied pinned_item
 	reminder_add reply_broadcast sh_room_created sh_room_shared unpinned_item`)
 
+// speech are the subtypes of messages that people and programs say
+// (docs.slack.dev/reference/events/message, "Message subtypes").
+var speech = strings.Fields("bot_message me_message file_share file_comment file_mention thread_broadcast document_mention")
+
+// isSpeech reports whether a person or a program says m.
+func (m *message) isSpeech() bool {
+	return m.Subtype == "" || m.Type == "app_mention" || slices.Contains(speech, m.Subtype)
+}
+
 // message reads a message event.
 func (r reader) message(ctx context.Context, raw json.RawMessage) ([]adapters.Update, error) {
 	var m message
@@ -85,7 +94,11 @@ func (r reader) happened(ctx context.Context, m *message) ([]adapters.Update, er
 	case m.Subtype == "ekm_access_denied":
 		return nil, fmt.Errorf("the workspace's own keys deny access to it")
 	}
-	return []adapters.Update{r.said(ctx, m)}, nil
+	u := r.said(ctx, m)
+	if said, ok := u.Body.(adapters.IncomingMessage); ok && !m.isSpeech() { // its words are Slack's, whoever it names
+		u.Body = adapters.UnreadableUpdate{Kind: "message " + m.Subtype, Reason: strings.TrimSuffix("a notice of Slack's: "+said.Text, ": ")}
+	}
+	return []adapters.Update{u}, nil
 }
 
 func (r reader) said(ctx context.Context, m *message) adapters.Update {
@@ -111,6 +124,9 @@ func (r reader) changed(ctx context.Context, m *message) ([]adapters.Update, err
 	now.Channel, now.ChannelType, now.At = m.Channel, m.ChannelType, m.At
 	if now.Subtype == "tombstone" {
 		return r.gone(ctx, now, now.TS), nil
+	}
+	if !now.isSpeech() {
+		return nil, nil // of a notice nothing more is told
 	}
 	if before != nil && r.looksLike(ctx, now, before) {
 		return nil, nil

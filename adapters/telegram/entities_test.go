@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/adapters"
-
 	"github.com/trestle-bridge/trestle/adapters/markup"
 )
 

@@ -29,7 +29,7 @@ func TestAFolderThatCannotBeWrittenIsFound(t *testing.T) {
 
 // The doctor says what a start would fail with: an address that another program uses.
 func TestAnAddressInUseIsFound(t *testing.T) {
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	ln, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	testutil.OK(t, err)
 	c := ConsoleAddress{Listen: ln.Addr().String(), Addresses: Addresses}
 	if found := c.Examine(t.Context()); len(found) != 1 || found[0].Level != adapters.Failure || found[0].Code != "TRS-C05" || !strings.Contains(found[0].What, "in use") {

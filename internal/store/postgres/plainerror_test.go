@@ -13,13 +13,13 @@ import (
 // What is wrong with a server is said in one plain line, by a start, by commands that read,
 // and by the doctor.
 func TestAServerThatCannotBeReachedIsOnePlainLine(t *testing.T) {
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	ln, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	testutil.OK(t, err)
 	closed := ln.Addr().String()
 	testutil.OK(t, ln.Close())
-	other, err := net.Listen("tcp", "127.0.0.1:0") // which speaks something else
+	other, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0") // which speaks something else
 	testutil.OK(t, err)
-	defer other.Close()
+	defer func() { _ = other.Close() }()
 	go func() {
 		for {
 			c, err := other.Accept()

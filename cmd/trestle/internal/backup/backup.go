@@ -27,31 +27,31 @@ const backupTick = time.Second
 // ErrCutOff is the reason why an interrupted backup is not continued.
 var ErrCutOff = errors.New("it was cut off, or this record is its copy; nothing is left of it")
 
-// BackupRequest names the file that a copy goes to.
-type BackupRequest struct {
+// CopyRequest names the file that a copy goes to.
+type CopyRequest struct {
 	File string `json:"file"` // absolute
 	// Partial is the file that is written until the copy is whole. The caller that adds the job
 	// names it.
 	Partial string `json:"partial,omitempty"`
 }
 
-// BackupResult is the job, and the partial file: a process that sees that file has the same
+// CopyResult is the job, and the partial file: a process that sees that file has the same
 // folder as the one that writes it.
-type BackupResult struct {
+type CopyResult struct {
 	jobs.JobSnapshot
 	Partial string `json:"partial"`
 }
 
-// BackupJob copies the database. A file of the requested name is always a whole copy. An
+// CopyJob copies the database. A file of the requested name is always a whole copy. An
 // interrupted job fails, and starts again when it is resumed: the copy of a database contains
 // the job that made it, and must not be made again after a restore.
-type BackupJob struct {
+type CopyJob struct {
 	Store   *sqlstore.Store
 	DataDir string // the data folder
 }
 
 // Add stores the job of a backup to file, and creates the file it is written to.
-func (w BackupJob) Add(ctx context.Context, file string) (a BackupResult, err error) {
+func (w CopyJob) Add(ctx context.Context, file string) (a CopyResult, err error) {
 	if _, err := RemoveStale(filepath.Dir(file), time.Now()); err != nil {
 		return a, fmt.Errorf("remove what an earlier backup left: %w", err)
 	}
@@ -61,7 +61,7 @@ func (w BackupJob) Add(ctx context.Context, file string) (a BackupResult, err er
 	}
 	a.Partial = f.Name()
 	err = f.Close()
-	args, failed := json.Marshal(BackupRequest{file, a.Partial})
+	args, failed := json.Marshal(CopyRequest{file, a.Partial})
 	if err = errors.Join(err, failed); err == nil {
 		a.Job, err = w.Store.Jobs().Add(ctx, jobs.Job{Kind: BackupKind, Subject: filepath.Base(file), Args: args, JobProgress: jobs.JobProgress{Unit: "kB"}}, time.Now())
 	}
@@ -73,8 +73,8 @@ func (w BackupJob) Add(ctx context.Context, file string) (a BackupResult, err er
 }
 
 // Work does one backup.
-func (w BackupJob) Work(ctx context.Context, t *jobs.JobTask) error {
-	var q BackupRequest
+func (w CopyJob) Work(ctx context.Context, t *jobs.JobTask) error {
+	var q CopyRequest
 	if err := json.Unmarshal(t.Job.Args, &q); err != nil {
 		return fmt.Errorf("decode backup: %w", err)
 	}
@@ -102,11 +102,11 @@ func (w BackupJob) Work(ctx context.Context, t *jobs.JobTask) error {
 		return err
 	}
 	p.Done, p.Total = size/1000, size/1000
-	return errors.Join(WriteBackupNote(w.DataDir, BackupNote{At: time.Now(), Bytes: size, SHA256: sum}), t.Save(ctx, p))
+	return errors.Join(WriteBackupNote(w.DataDir, CopyNote{At: time.Now(), Bytes: size, SHA256: sum}), t.Save(ctx, p))
 }
 
 // copy writes the copy to the partial file, reports progress, and renames it.
-func (w BackupJob) copy(ctx context.Context, t *jobs.JobTask, q BackupRequest) error {
+func (w CopyJob) copy(ctx context.Context, t *jobs.JobTask, q CopyRequest) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	written := make(chan error, 1)
@@ -135,7 +135,7 @@ func (w BackupJob) copy(ctx context.Context, t *jobs.JobTask, q BackupRequest) e
 }
 
 // PublishBackup renames a whole copy to its final name. It never overwrites a file.
-func PublishBackup(q BackupRequest) error {
+func PublishBackup(q CopyRequest) error {
 	if _, err := os.Lstat(q.File); !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s: %w", q.File, fs.ErrExist)
 	}
@@ -205,15 +205,15 @@ func CopyFile(from, to string) (err error) {
 // is not written for it, so that a backup needs no lock.
 const backupNoteFile = "backup.json"
 
-// BackupNote is the content of that file.
-type BackupNote struct {
+// CopyNote is the content of that file.
+type CopyNote struct {
 	At     time.Time `json:"at"`
 	Bytes  int64     `json:"bytes"`
 	SHA256 string    `json:"sha256"`
 }
 
 // WriteBackupNote writes the note atomically.
-func WriteBackupNote(data string, b BackupNote) error {
+func WriteBackupNote(data string, b CopyNote) error {
 	text, err := json.Marshal(b)
 	if err != nil {
 		return err
@@ -231,7 +231,7 @@ func LastBackup(data string) time.Time {
 	if err != nil {
 		return time.Time{}
 	}
-	var b BackupNote
+	var b CopyNote
 	if json.Unmarshal(text, &b) != nil {
 		return time.Time{}
 	}

@@ -45,7 +45,7 @@ func isCopy(file string) bool {
 	if err != nil {
 		return false
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }() // it was only read
 	begin := make([]byte, len(databaseHeader))
 	n, err := io.ReadFull(f, begin)
 	return errors.Is(err, io.EOF) || err == nil && bytes.Equal(begin[:n], databaseHeader)

@@ -122,7 +122,7 @@ func (r *adapterRow) remember(conf *config.Config, accounts []console.Account) {
 }
 
 func (cmd adaptersCommand) listAdapters(ctx context.Context) error {
-	a, err := statusCommand{cmd.installation}.readStatus(ctx, false)
+	a, err := cmd.readStatus(ctx, false)
 	if err != nil {
 		return err
 	}

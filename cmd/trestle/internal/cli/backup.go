@@ -98,12 +98,12 @@ func (cmd backupCommand) backup(ctx context.Context, file string) error {
 // that cannot write where this one can, such as a service in a sandbox, is replaced by a copy
 // here without a job.
 func (cmd backupCommand) copyAside(ctx context.Context, conf *config.Config, r readmodel.ReadModel, full string) error {
-	var a backup.BackupResult
+	var a backup.CopyResult
 	begun := false // here
 	err := cmd.change(ctx, mutation{
-		path: "/backup", ask: backup.BackupRequest{File: full}, answer: &a,
+		path: "/backup", ask: backup.CopyRequest{File: full}, answer: &a,
 		alone: func(ctx context.Context, s *sqlstore.Store) error {
-			w := backup.BackupJob{Store: s, DataDir: conf.Data}
+			w := backup.CopyJob{Store: s, DataDir: conf.Data}
 			added, err := w.Add(ctx, full)
 			if err != nil {
 				return err
@@ -125,7 +125,7 @@ func (cmd backupCommand) copyAside(ctx context.Context, conf *config.Config, r r
 
 // copiedThere follows the backup job of a running process. When neither the copy nor its
 // partial file is visible here, it cancels the job and returns false.
-func (cmd backupCommand) copiedThere(ctx context.Context, a backup.BackupResult, full string) (bool, error) {
+func (cmd backupCommand) copiedThere(ctx context.Context, a backup.CopyResult, full string) (bool, error) {
 	_, apart := os.Stat(a.Partial)
 	if apart != nil {
 		_, apart = os.Stat(full)
@@ -133,8 +133,8 @@ func (cmd backupCommand) copiedThere(ctx context.Context, a backup.BackupResult,
 	if apart == nil {
 		return true, cmd.awaitBackup(ctx, a.ID)
 	}
-	_, err := jobsCommand{cmd.installation}.wantJob(ctx, a.ID, jobs.Cancelled)
-	if j, unread := (jobsCommand{cmd.installation}).readJob(ctx, a.ID); unread == nil && j.State.Over() {
+	_, err := cmd.wantJob(ctx, a.ID, jobs.Cancelled)
+	if j, unread := cmd.readJob(ctx, a.ID); unread == nil && j.State.Over() {
 		return false, nil // it may have ended by itself
 	}
 	return false, err
@@ -142,7 +142,7 @@ func (cmd backupCommand) copiedThere(ctx context.Context, a backup.BackupResult,
 
 // awaitBackup follows the job of a running process.
 func (cmd backupCommand) awaitBackup(ctx context.Context, id int64) error {
-	j, err := jobsCommand{cmd.installation}.followJob(ctx, id, cmd.progress())
+	j, err := cmd.followJob(ctx, id, cmd.progress())
 	switch {
 	case err != nil:
 		return err
@@ -156,7 +156,7 @@ func (cmd backupCommand) awaitBackup(ctx context.Context, id int64) error {
 
 // copyHere copies the database while another process may write it.
 func copyHere(ctx context.Context, conf *config.Config, r readmodel.ReadModel, full string) error {
-	q := backup.BackupRequest{File: full, Partial: full + ".partial"}
+	q := backup.CopyRequest{File: full, Partial: full + ".partial"}
 	_, err := backup.RemoveStale(filepath.Dir(full), time.Now())
 	err = errors.Join(err, backup.IgnoreMissing(os.Remove(q.Partial)))
 	if err == nil {
@@ -172,5 +172,5 @@ func copyHere(ctx context.Context, conf *config.Config, r readmodel.ReadModel, f
 	if err != nil {
 		return err
 	}
-	return backup.WriteBackupNote(conf.Data, backup.BackupNote{At: time.Now(), Bytes: size, SHA256: sum})
+	return backup.WriteBackupNote(conf.Data, backup.CopyNote{At: time.Now(), Bytes: size, SHA256: sum})
 }

@@ -68,7 +68,7 @@ func TestBackupIsAJob(t *testing.T) {
 func TestBackupIsMadeWhereTheProcessCannotWrite(t *testing.T) {
 	s := aTalk(t)
 	store := s.open(t)
-	if a, err := (backup.BackupJob{Store: store, DataDir: s.folder}).Add(t.Context(), filepath.Join(s.folder, "nowhere", "monday.db")); err == nil {
+	if a, err := (backup.CopyJob{Store: store, DataDir: s.folder}).Add(t.Context(), filepath.Join(s.folder, "nowhere", "monday.db")); err == nil {
 		t.Errorf("a job was added for a folder that is not there: %+v", a)
 	}
 	s.done(t, "", "backup", "monday.db") // the record is taken, and nobody answers
@@ -83,7 +83,7 @@ func TestABackupMayBeOverBeforeItIsLookedAt(t *testing.T) {
 	s := aTalk(t)
 	store := s.open(t)
 	file := filepath.Join(s.folder, "monday.db")
-	w := backup.BackupJob{Store: store, DataDir: filepath.Join(s.folder, "data")}
+	w := backup.CopyJob{Store: store, DataDir: filepath.Join(s.folder, "data")}
 	a, err := w.Add(t.Context(), file)
 	testutil.OK(t, err)
 	p := s.program(nil, &screen{}, &screen{})
@@ -103,7 +103,7 @@ func TestBackupThatIsCutOffLeavesNothingHalf(t *testing.T) {
 	s := aTalk(t)
 	store := s.open(t)
 	file := filepath.Join(s.folder, "monday.db")
-	w := backup.BackupJob{Store: store, DataDir: filepath.Join(s.folder, "data")}
+	w := backup.CopyJob{Store: store, DataDir: filepath.Join(s.folder, "data")}
 	a, err := w.Add(t.Context(), file)
 	testutil.OK(t, err)
 	// As a process leaves it that is killed while it copies.

@@ -63,7 +63,7 @@ func (cmd explainCommand) explainWithFrame(ctx context.Context, where string) er
 	if err != nil {
 		return err
 	}
-	f, err := hudCommand{cmd.installation}.frameOf(ctx, a.Mind, where)
+	f, err := hudCommand(cmd).frameOf(ctx, a.Mind, where)
 	if err != nil {
 		return err
 	}
@@ -80,8 +80,8 @@ func (cmd explainCommand) explainWithFrame(ctx context.Context, where string) er
 }
 
 // readRun reads one run from the API.
-func (cmd explainCommand) readRun(ctx context.Context, id string) (a api.RunAnswer, err error) {
-	err = cmd.ask(ctx, "/api/runs/"+url.PathEscape(id), nil, &a)
+func (in installation) readRun(ctx context.Context, id string) (a api.RunAnswer, err error) {
+	err = in.ask(ctx, "/api/runs/"+url.PathEscape(id), nil, &a)
 	return a, noRun(err, id)
 }
 

@@ -41,7 +41,7 @@ func (cmd explainCommand) explainSilence(ctx context.Context, space, event strin
 	if err != nil || seq < 1 {
 		return &apperr.Error{What: fmt.Sprintf("%q is no number of an event", event), Where: "explain --silence", Remedy: "write its number in the space, such as 41; see trestle spaces show " + space, Code: apperr.Usage}
 	}
-	log, err := spacesCommand{cmd.installation}.log(ctx, space, seq+1, 1)
+	log, err := spacesCommand(cmd).log(ctx, space, seq+1, 1)
 	if err != nil {
 		return err
 	}

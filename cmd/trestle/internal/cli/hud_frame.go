@@ -56,7 +56,7 @@ func (cmd hudCommand) frameOf(ctx context.Context, mind, name string) (f api.Fra
 			return f, err
 		}
 	}
-	a, err := explainCommand{cmd.installation}.readRun(ctx, run)
+	a, err := cmd.readRun(ctx, run)
 	if err != nil {
 		return f, err
 	}

@@ -131,17 +131,17 @@ func (cmd jobsCommand) showJob(ctx context.Context, text string, follow bool) er
 	return err
 }
 
-func (cmd jobsCommand) readJob(ctx context.Context, id int64) (jobs.JobSnapshot, error) {
-	return consult[jobs.JobSnapshot](ctx, cmd.installation, "jobs", url.Values{"id": {strconv.FormatInt(id, 10)}})
+func (in installation) readJob(ctx context.Context, id int64) (jobs.JobSnapshot, error) {
+	return consult[jobs.JobSnapshot](ctx, in, "jobs", url.Values{"id": {strconv.FormatInt(id, 10)}})
 }
 
 // followJob shows a job until it is over or paused, and returns it.
-func (cmd jobsCommand) followJob(ctx context.Context, id int64, shower *jobs.ProgressPrinter) (jobs.JobSnapshot, error) {
+func (in installation) followJob(ctx context.Context, id int64, shower *jobs.ProgressPrinter) (jobs.JobSnapshot, error) {
 	for {
-		j, err := cmd.readJob(ctx, id)
+		j, err := in.readJob(ctx, id)
 		switch {
 		case ctx.Err() != nil:
-			fmt.Fprintf(cmd.Err, "\nit goes on without you: trestle jobs show %[1]d --follow, or trestle jobs cancel %[1]d\n", id)
+			fmt.Fprintf(in.Err, "\nit goes on without you: trestle jobs show %[1]d --follow, or trestle jobs cancel %[1]d\n", id)
 			return j, &reportedError{apperr.Interrupted}
 		case err != nil:
 			return j, err
@@ -249,8 +249,8 @@ func (cmd jobsCommand) askJob(ctx context.Context, text string, want jobs.JobSta
 }
 
 // wantJob asks that a job become what is wanted, and returns it as it is then.
-func (cmd jobsCommand) wantJob(ctx context.Context, id int64, want jobs.JobState) (j jobs.JobSnapshot, err error) {
-	err = cmd.change(ctx, mutation{
+func (in installation) wantJob(ctx context.Context, id int64, want jobs.JobState) (j jobs.JobSnapshot, err error) {
+	err = in.change(ctx, mutation{
 		path: "/jobs", ask: server.JobRequest{ID: id, Want: want}, answer: &j,
 		alone: func(ctx context.Context, s *sqlstore.Store) error {
 			done, err := s.Jobs().Ask(ctx, id, want, time.Now())

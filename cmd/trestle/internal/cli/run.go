@@ -43,7 +43,7 @@ func newRunCommand(env *Environment) *cobra.Command {
 			case check:
 				return cmd.checkStart(c.Context())
 			case play:
-				return demoCommand{cmd.installation}.demo(c.Context(), modelURL)
+				return demoCommand(cmd).demo(c.Context(), modelURL)
 			case modelURL != "":
 				return &apperr.Error{What: "--model belongs to --demo", Where: "run --model", Remedy: "set model.base_url in trestle.yaml, or OPENAI_BASE_URL", Code: apperr.Usage}
 			}
@@ -129,7 +129,7 @@ func (cmd runCommand) greeting(s *server.Server, place *server.LocalRoom) string
 
 // talk connects stdin and stdout with a room. How the answers came about is
 // shown in a terminal under them, and else on stderr: stdout is the answer.
-func (cmd runCommand) talk(ctx context.Context, c terminal.TerminalRoom, quiet func(context.Context) error, greeting string, behind *terminal.TraceView) error {
+func (cmd runCommand) talk(ctx context.Context, c terminal.JoinedRoom, quiet func(context.Context) error, greeting string, behind *terminal.TraceView) error {
 	if cmd.input() == inputTerminal {
 		return terminal.TalkTerminal(ctx, c, cmd.In.(*os.File), cmd.Out, greeting, behind)
 	}
@@ -188,7 +188,7 @@ func (cmd chatCommand) chat(ctx context.Context, talk terminal.ChatOptions) erro
 	if unknown != nil {
 		return unknown
 	}
-	return s.Run(ctx, func(ctx context.Context) error { return runCommand{cmd.installation}.sit(ctx, s, talk) })
+	return s.Run(ctx, func(ctx context.Context) error { return runCommand(cmd).sit(ctx, s, talk) })
 }
 
 // chatOver talks over the socket of a running process, in the room of that key.
@@ -222,7 +222,7 @@ func (cmd chatCommand) chatOver(ctx context.Context, c *control.Client, conf *co
 			return err
 		}
 	}
-	return runCommand{cmd.installation}.talk(ctx, far, far.WaitQuiet, "talking through the running process · /quit or Ctrl-D leaves", behind)
+	return runCommand(cmd).talk(ctx, far, far.WaitQuiet, "talking through the running process · /quit or Ctrl-D leaves", behind)
 }
 
 // checkStart is `run --check`: it starts everything on a copy of the record,

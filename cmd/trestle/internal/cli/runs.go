@@ -44,7 +44,7 @@ func newRunsCommand(env *Environment) *cobra.Command {
 	c.AddCommand(&cobra.Command{
 		Annotations: fromAPI(), Use: "show RUN", Short: "show the figures of one run; explain tells its story", Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			a, err := explainCommand{cmd.installation}.readRun(c.Context(), args[0])
+			a, err := cmd.readRun(c.Context(), args[0])
 			if err != nil {
 				return err
 			}

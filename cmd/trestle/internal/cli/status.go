@@ -72,12 +72,12 @@ func (cmd statusCommand) status(ctx context.Context, all bool) error {
 }
 
 // readStatus returns the status, here or from another machine.
-func (cmd statusCommand) readStatus(ctx context.Context, all bool) (statusAnswer, error) {
+func (in installation) readStatus(ctx context.Context, all bool) (statusAnswer, error) {
 	q := url.Values{}
 	if all {
 		q.Set("all", "true")
 	}
-	return consult[statusAnswer](ctx, cmd.installation, "status", q)
+	return consult[statusAnswer](ctx, in, "status", q)
 }
 
 // tellStatus answers the status from the store and from the process that serves it, if there is

@@ -250,7 +250,7 @@ func TestLooksSeeWhatIsWrongInTheRecord(t *testing.T) {
 		}
 		look()
 		testutil.Same(t, "seen", map[alerts.ProblemCode]string{alerts.OutboxOld: "telegram:999"}, seen)
-		testutil.OK(t, backup.WriteBackupNote(w.process.Config().Data, backup.BackupNote{At: time.Now().Add(-48 * time.Hour)}))
+		testutil.OK(t, backup.WriteBackupNote(w.process.Config().Data, backup.CopyNote{At: time.Now().Add(-48 * time.Hour)}))
 		w.process.addFault("spaces.ops", errors.New("no such agent"))
 		look()
 		want := map[alerts.ProblemCode]string{alerts.OutboxOld: "telegram:999", alerts.BackupOld: "the record", alerts.Misconfigured: "spaces.ops"}

@@ -100,7 +100,7 @@ func (sm *SpaceManager) Leave(ctx context.Context, place *LocalRoom) {
 }
 
 // addBackup adds a backup job and notifies the runner of this process.
-func (ctl controlServer) addBackup(ctx context.Context, q backup.BackupRequest) (backup.BackupResult, error) {
+func (ctl controlServer) addBackup(ctx context.Context, q backup.CopyRequest) (backup.CopyResult, error) {
 	a, err := ctl.backupJob().Add(ctx, q.File)
 	ctl.notifier.Ring(backupsKey)
 	return a, err

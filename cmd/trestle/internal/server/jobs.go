@@ -43,8 +43,8 @@ func (am *AccountManager) backfillJob() history.BackfillJob {
 	return history.BackfillJob{Store: am.Store, Logger: am.Log, Reader: am.historyReader, Config: am.Config}
 }
 
-func (am *AccountManager) backupJob() backup.BackupJob {
-	return backup.BackupJob{Store: am.Store, DataDir: am.Config().Data}
+func (am *AccountManager) backupJob() backup.CopyJob {
+	return backup.CopyJob{Store: am.Store, DataDir: am.Config().Data}
 }
 
 // runJobs runs jobs until ctx is done. Backups have a runner of their own, so that they do not

@@ -21,7 +21,7 @@ type RemoteRoom struct {
 	quieted chan string            // marks of [farChair.quiet] as they come back
 }
 
-var _ TerminalRoom = (*RemoteRoom)(nil)
+var _ JoinedRoom = (*RemoteRoom)(nil)
 
 // NewRemoteRoom returns a place in a room of the process that c calls. Nothing is
 // heard before [RemoteRoom.ReadStream] reads the stream of the room.

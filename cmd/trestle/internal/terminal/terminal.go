@@ -19,8 +19,8 @@ import (
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
 )
 
-// A TerminalRoom is a place in a room: in this process, or over the socket.
-type TerminalRoom interface {
+// A JoinedRoom is a place in a room: in this process, or over the socket.
+type JoinedRoom interface {
 	// Say returns once the line is durable.
 	Say(ctx context.Context, text string) error
 	// Hear returns the next thing seen in the room; io.EOF when the room is gone.
@@ -51,7 +51,7 @@ func LineText(h control.HeardLine, names bool) string {
 }
 
 // printRoom writes what is heard in a room until ctx is done or the room is gone.
-func printRoom(ctx context.Context, c TerminalRoom, out io.Writer, names bool) {
+func printRoom(ctx context.Context, c JoinedRoom, out io.Writer, names bool) {
 	for {
 		h, err := c.Hear(ctx)
 		if err != nil {
@@ -66,7 +66,7 @@ func printRoom(ctx context.Context, c TerminalRoom, out io.Writer, names bool) {
 // TalkLines has the person say every line of in, each once all is quiet after
 // the one before, and prints what the agents answer. It ends at the end of in,
 // when everything that was heard is printed.
-func TalkLines(ctx context.Context, c TerminalRoom, in io.Reader, out io.Writer, quiet func(context.Context) error) error {
+func TalkLines(ctx context.Context, c JoinedRoom, in io.Reader, out io.Writer, quiet func(context.Context) error) error {
 	var printer sync.WaitGroup
 	defer printer.Wait()
 	hearing, stop := context.WithCancel(ctx)
@@ -89,7 +89,7 @@ func TalkLines(ctx context.Context, c TerminalRoom, in io.Reader, out io.Writer,
 
 // TalkTerminal lets a person talk in a terminal with line editing until they
 // leave with Ctrl-D, Ctrl-C or /quit.
-func TalkTerminal(ctx context.Context, c TerminalRoom, in *os.File, out io.Writer, greeting string, behind *TraceView) error {
+func TalkTerminal(ctx context.Context, c JoinedRoom, in *os.File, out io.Writer, greeting string, behind *TraceView) error {
 	state, err := term.MakeRaw(int(in.Fd()))
 	if err != nil {
 		return err
