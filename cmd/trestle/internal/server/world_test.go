@@ -519,8 +519,7 @@ func tell(b spaces.EventBody) string {
 		return " " + b.Name + " " + b.Args
 	case spaces.ToolReturned:
 		if b.OK {
-			_, links, _ := strings.Cut(b.Note, "links as code")
-			return strings.TrimSuffix(" ok: links as code"+links, ": links as code")
+			return strings.TrimSuffix(" ok: "+b.Note, ": ")
 		}
 		return " refused: " + b.Note
 	case spaces.CycleSummarised:
