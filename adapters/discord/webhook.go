@@ -38,7 +38,7 @@ func (c *Client) HookPath() string { return c.hookPath }
 // our application. It answers after the sink has recorded what came, also when it
 // was recorded before, and 503 when that could not be done in time.
 func (c *Client) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, ok := httpx.ReadProvedBody(w, r, c.refuse, []string{signed, stamped}, func(body []byte) error { return c.proved(r.Header, body, time.Now()) })
+	body, ok := httpx.ReadProvedBody(w, r, c.refuse, []string{stamped, signed}, func(body []byte) error { return c.proved(r.Header, body, time.Now()) })
 	if !ok {
 		return
 	}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"strconv"
 	"sync"
 	"time"
 )
@@ -12,23 +13,50 @@ import (
 // maxCall bounds the body of a platform's call.
 const maxCall = 1 << 20
 
+// maxReading bounds how many bodies are read at once in this process, and with maxCall
+// the bytes that strangers can have it hold.
+const maxReading = 32
+
+// reading has a place for each body that is read.
+var reading = make(chan struct{}, maxReading)
+
+// stampWindow is how old, or how far ahead, the time of a call may be.
+const stampWindow = 5 * time.Minute
+
+// bodyLimit is how long a body may take to come.
+const bodyLimit = 5 * time.Second
+
 // ReadProvedBody returns the body of a platform's call once it is proved to come from there.
-// Only raw bytes are looked at before: each of the headers has to come once, and prove
-// says what is wrong with the signature that is among them. Any other request is
-// answered here and noted as refused, and ok is false.
+// Only raw bytes are looked at before: each of the headers has to come once, the first
+// of them the time of the call in seconds, which has to be within five minutes; and
+// prove says what is wrong with the signature that is among them. Nothing of the body is read
+// before the headers are right, and of no more than maxReading bodies at once. Any other
+// request is answered here and noted as refused, and ok is false.
 func ReadProvedBody(w http.ResponseWriter, r *http.Request, refuse func(reason string), headers []string, prove func(body []byte) error) (body []byte, ok bool) {
 	if r.Method != http.MethodPost {
 		refuse("only POST is taken")
 		http.Error(w, "only POST", http.StatusMethodNotAllowed)
 		return nil, false
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxCall))
-	if err != nil {
-		refuse("the body is too long, or cut short")
-		http.Error(w, "the body is too long", http.StatusRequestEntityTooLarge)
-		return nil, false
-	}
-	if err = checkHeaders(r.Header, headers); err == nil {
+	err := checkHeaders(r.Header, headers)
+	if err == nil {
+		select {
+		case reading <- struct{}{}:
+			defer func() { <-reading }()
+		default:
+			refuse("too many calls at once")
+			http.Error(w, "too many calls at once", http.StatusServiceUnavailable)
+			return nil, false
+		}
+		deadline := http.NewResponseController(w)
+		_ = deadline.SetReadDeadline(time.Now().Add(bodyLimit)) // a server that cannot has a limit of its own
+		body, err = io.ReadAll(http.MaxBytesReader(w, r.Body, maxCall))
+		_ = deadline.SetReadDeadline(time.Time{})
+		if err != nil {
+			refuse("the body is too long, or cut short")
+			http.Error(w, "the body is too long", http.StatusRequestEntityTooLarge)
+			return nil, false
+		}
 		err = prove(body)
 	}
 	if err != nil {
@@ -40,11 +68,20 @@ func ReadProvedBody(w http.ResponseWriter, r *http.Request, refuse func(reason s
 }
 
 // checkHeaders says why the headers leave it open what was signed: one that comes twice proves
-// nothing, and a body may be encoded on the way.
+// nothing, the first of them is an old time, or a body may be encoded on the way.
 func checkHeaders(h http.Header, once []string) error {
 	for _, name := range once {
 		if len(h.Values(name)) != 1 {
 			return errors.New("the header " + name + " does not come once")
+		}
+	}
+	if len(once) > 0 {
+		at, err := strconv.ParseInt(h.Get(once[0]), 10, 64)
+		if err != nil {
+			return errors.New("the time is none")
+		}
+		if age := time.Since(time.Unix(at, 0)); age > stampWindow || age < -stampWindow {
+			return errors.New("the time is not now")
 		}
 	}
 	if h.Get("Content-Encoding") != "" {

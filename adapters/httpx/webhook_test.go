@@ -3,9 +3,11 @@ package httpx
 import (
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -58,7 +60,7 @@ func TestEveryRefusalIsNoted(t *testing.T) {
 	call := func(method, body string, headers ...string) *http.Request {
 		r := httptest.NewRequestWithContext(t.Context(), method, "/", strings.NewReader(body))
 		for _, h := range headers {
-			r.Header.Add(h, "x")
+			r.Header.Add(h, strconv.FormatInt(time.Now().Unix(), 10))
 		}
 		return r
 	}
@@ -72,8 +74,18 @@ func TestEveryRefusalIsNoted(t *testing.T) {
 		"unsigned":   {call(http.MethodPost, "good"), http.StatusUnauthorized},
 		"two signs":  {call(http.MethodPost, "good", "Signed", "Signed"), http.StatusUnauthorized},
 		"encoded":    {call(http.MethodPost, "good", "Signed", "Content-Encoding"), http.StatusUnauthorized},
+		"stale":      {call(http.MethodPost, "good"), http.StatusUnauthorized},
+		"no time":    {call(http.MethodPost, "good"), http.StatusUnauthorized},
 		"ill signed": {call(http.MethodPost, "bad", "Signed"), http.StatusUnauthorized},
 	} {
+		switch name {
+		case "stale":
+			c.r.Header.Set("Signed", strconv.FormatInt(time.Now().Add(-time.Hour).Unix(), 10))
+		case "no time":
+			c.r.Header.Set("Signed", "x")
+		}
+		looked := &lookedBody{ReadCloser: c.r.Body}
+		c.r.Body = looked
 		var noted []string
 		w := httptest.NewRecorder()
 		body, ok := ReadProvedBody(w, c.r, func(reason string) { noted = append(noted, reason) }, []string{"Signed"}, func(body []byte) error {
@@ -85,5 +97,39 @@ func TestEveryRefusalIsNoted(t *testing.T) {
 		if ok != (c.status == http.StatusOK) || w.Code != c.status || (len(noted) == 0) != ok || len(noted) > 1 || ok && string(body) != "good" {
 			t.Errorf("%s: %t, %d, noted %q", name, ok, w.Code, noted)
 		}
+		if looked.read && c.status == http.StatusUnauthorized && name != "ill signed" {
+			t.Errorf("%s: the body was read before the headers were right", name)
+		}
+	}
+}
+
+// A lookedBody knows whether it was read.
+type lookedBody struct {
+	io.ReadCloser
+	read bool
+}
+
+// Read reads on.
+func (b *lookedBody) Read(p []byte) (int, error) {
+	b.read = true
+	return b.ReadCloser.Read(p)
+}
+
+// SECURITY S9: while as many bodies come as may, a further call is not read.
+func TestNoMoreBodiesAreReadThanThereArePlaces(t *testing.T) {
+	for range maxReading {
+		reading <- struct{}{}
+	}
+	defer func() {
+		for range maxReading {
+			<-reading
+		}
+	}()
+	body := &lookedBody{ReadCloser: io.NopCloser(strings.NewReader("good"))}
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", body)
+	r.Header.Set("Signed", strconv.FormatInt(time.Now().Unix(), 10))
+	w := httptest.NewRecorder()
+	if _, ok := ReadProvedBody(w, r, func(string) {}, []string{"Signed"}, func([]byte) error { return nil }); ok || w.Code != http.StatusServiceUnavailable || body.read {
+		t.Errorf("taken %t, answered %d, read %t", ok, w.Code, body.read)
 	}
 }

@@ -35,7 +35,7 @@ func (c *Client) HookPath() string {
 // after the sink has recorded what came, also when it was recorded before, and
 // 503 when that could not be done in time.
 func (c *Client) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	headers := []string{"X-Slack-Signature", "X-Slack-Request-Timestamp"}
+	headers := []string{"X-Slack-Request-Timestamp", "X-Slack-Signature"}
 	body, ok := httpx.ReadProvedBody(w, r, c.refuse, headers, func(body []byte) error { return c.proved(r.Header, body) })
 	if !ok {
 		return
