@@ -168,9 +168,13 @@ func spoken(effects []spaces.RoomEffect) int {
 	return n
 }
 
-// says reports whether one of the effects is a message to people.
-func says(effects []spaces.RoomEffect) bool {
-	return slices.ContainsFunc(effects, func(e spaces.RoomEffect) bool { return e.Kind == spaces.ActSend && e.Branch == "" })
+// says reports whether one of the effects is a message to the room that woke the cycle,
+// or to any room where none did.
+func (c *cycle) says(effects []spaces.RoomEffect) bool {
+	home := c.home()
+	return slices.ContainsFunc(effects, func(e spaces.RoomEffect) bool {
+		return e.Kind == spaces.ActSend && e.Branch == "" && (e.Space == home || home == "")
+	})
 }
 
 // closing returns how the cycle ends with these acts, or nil if it goes on: an
@@ -185,7 +189,7 @@ func (c *cycle) closing(st *stepContext, text string, clean bool) *spaces.CycleC
 		return &spaces.CycleClose{Stop: spaces.StopCompleted, Detail: spokeInWords, Rest: line}
 	case st.stop != "":
 		return &spaces.CycleClose{Stop: st.stop, Detail: st.stopDetail, Rest: line}
-	case clean && (line != "" || says(st.effects)) && !st.more:
+	case clean && (line != "" || c.says(st.effects)) && !st.more:
 		return &spaces.CycleClose{Stop: spaces.StopCompleted, Rest: line}
 	case c.repairs > maxRepairs && c.spoke > 0:
 		return &spaces.CycleClose{Stop: spaces.StopCompleted, Detail: "asked for what could not be done", Rest: line}

@@ -174,7 +174,7 @@ func TestReadingNeedsNoRunningProcess(t *testing.T) {
 		{[]string{"spaces"}, []string{"Home", "local:local/home"}},
 		{[]string{"runs"}, []string{string(runs[0].Run), "direct", "completed"}},
 		{[]string{"runs", "--stop", "dependency_failed"}, []string{"no run"}},
-		{[]string{"explain", string(runs[0].Run)[:30]}, []string{`you: "tell me"`, "contemplation", "act      send_message", "result   ok", "sent     send to local:local/home", "ended    completed"}},
+		{[]string{"explain", string(runs[0].Run)[:30]}, []string{`you: "tell me"`, "engagement", "act      send_message", "result   ok", "sent     send to local:local/home", "ended    completed"}},
 		{[]string{"hud", "ada/home"}, []string{"[user]", "tell me", "send_message("}},
 		{[]string{"events"}, []string{`you   "tell me"`, "delivered"}},
 		{[]string{"backup", "copy.db"}, []string{"copy.db", "sha256"}},
