@@ -27,7 +27,7 @@ type Ingress struct {
 	mapping *SpaceMapping
 	log     EventLog
 	notices NoticeStore
-	guard   *access.AccessGuard
+	guard   *access.AdmissionGuard
 	options atomic.Pointer[IngressOptions] // replaced whole, never changed
 	logger  *slog.Logger
 
@@ -91,7 +91,7 @@ type IngressOptions struct {
 	// Logger takes one line a decision. Default: none are written.
 	Logger *slog.Logger
 
-	policy access.AccessPolicy // made of the above by Reconfigure
+	policy access.AdmissionPolicy // made of the above by Reconfigure
 }
 
 // NewIngress returns the way in for an account.
@@ -125,7 +125,7 @@ func (in *Ingress) Reconfigure(o IngressOptions) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	o.policy = access.AccessPolicy{Mode: o.Admit, Entry: o.Name, Allow: o.Allow, Random: o.Random}
+	o.policy = access.AdmissionPolicy{Mode: o.Admit, Entry: o.Name, Allow: o.Allow, Random: o.Random}
 	if o.Commands != nil {
 		o.policy.Role = o.Commands.Roles.Role
 	}

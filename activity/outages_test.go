@@ -120,9 +120,10 @@ var sendOutcomes = []struct {
 	{"cut, but done", true, taken(cut)},
 }
 
-// serveOutage starts a fake platform.
+// outagePlatforms start a fake platform each.
 var outagePlatforms = map[string]func(t *testing.T) *outagePlatform{
 	"telegram": func(t *testing.T) *outagePlatform {
+		t.Helper()
 		s := faketelegram.NewTelegram(faketelegram.Options{})
 		bot := s.AddBot(faketelegram.BotProfile{Token: "77:AAF-very-secret", Name: "Ada", Username: "ada_bot"})
 		p := &outagePlatform{sends: "/sendMessage", refusal: `{"ok":false,"error_code":500,"description":"Internal Server Error"}`}
@@ -143,6 +144,7 @@ var outagePlatforms = map[string]func(t *testing.T) *outagePlatform{
 		return p
 	},
 	"slack": func(t *testing.T) *outagePlatform {
+		t.Helper()
 		network := new(fake.MemoryNetwork)
 		client := network.Client()
 		s := fakeslack.New(fakeslack.Options{Client: client})
@@ -167,6 +169,7 @@ var outagePlatforms = map[string]func(t *testing.T) *outagePlatform{
 		return p
 	},
 	"discord": func(t *testing.T) *outagePlatform {
+		t.Helper()
 		s := fakediscord.New(fakediscord.Options{})
 		const token = "MTk4NjIyNDgzNDcxOTI1MjQ4.Cl2FMQ.very-secret-words-of-a-token"
 		bot := s.AddBot(fakediscord.BotProfile{Token: token, Name: "ada"})

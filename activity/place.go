@@ -62,7 +62,7 @@ func (in *Ingress) admit(ctx context.Context, u adapters.Update, at time.Time) (
 
 // place returns the spaces of an admitted update. A chat that is admitted for the
 // first time gets its space here.
-func (in *Ingress) place(ctx context.Context, o *IngressOptions, u adapters.Update, chat chatPlace, d access.AccessDecision, at time.Time) ([]spaces.ChatPlacement, error) {
+func (in *Ingress) place(ctx context.Context, o *IngressOptions, u adapters.Update, chat chatPlace, d access.AdmissionDecision, at time.Time) ([]spaces.ChatPlacement, error) {
 	if _, left := u.Body.(adapters.PeopleLeft); left && len(chat.named) > 0 {
 		return chat.mapped, nil // a member who leaves also leaves the room that the chat may come back to
 	}

@@ -28,8 +28,8 @@ const (
 	AdmitDeny      AdmissionMode = "deny"      // no sender
 )
 
-// An AccessPolicy is what the configuration says about admission to an account.
-type AccessPolicy struct {
+// An AdmissionPolicy is what the configuration says about admission to an account.
+type AdmissionPolicy struct {
 	Mode  AdmissionMode
 	Entry string     // name of the account's entry in the configuration
 	Allow []SenderID // people for AdmitAllowlist, programs for every mode
@@ -41,12 +41,12 @@ type AccessPolicy struct {
 
 // AdmitsInNamedChat reports whether the sender of an update is admitted in a chat
 // that the configuration names.
-func (p AccessPolicy) AdmitsInNamedChat(u adapters.Update) bool {
+func (p AdmissionPolicy) AdmitsInNamedChat(u adapters.Update) bool {
 	return decide(p.Mode, p.facts(u, true)) != Refused
 }
 
-// An AccessDecision is the outcome of admission.
-type AccessDecision struct {
+// An AdmissionDecision is the outcome of admission.
+type AdmissionDecision struct {
 	Outcome  AdmissionOutcome
 	Approved bool            // the sender or the chat has a stored approval
 	Circle   spaces.CircleID // of the approval
@@ -107,7 +107,7 @@ func decide(mode AdmissionMode, a admissionFacts) AdmissionOutcome {
 }
 
 // facts returns what the update and the policy tell without stored approvals.
-func (p AccessPolicy) facts(u adapters.Update, named bool) admissionFacts {
+func (p AdmissionPolicy) facts(u adapters.Update, named bool) admissionFacts {
 	from := u.From
 	a := admissionFacts{
 		named: named, direct: u.Chat.Kind == adapters.Direct, authored: isAuthored(u),

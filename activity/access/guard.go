@@ -28,9 +28,9 @@ type NoticePoster interface {
 	Post(ctx context.Context, n spaces.ProcessNotice) error
 }
 
-// An AccessGuard decides who may talk through one account, and tells senders who may not
+// An AdmissionGuard decides who may talk through one account, and tells senders who may not
 // how to be approved. It is safe for concurrent use.
-type AccessGuard struct {
+type AdmissionGuard struct {
 	account  string // key
 	pairings PairingStore
 	notices  NoticePoster
@@ -41,8 +41,8 @@ type AccessGuard struct {
 }
 
 // NewGuard returns the guard of an account, named by its key.
-func NewGuard(account string, p PairingStore, n NoticePoster, lg *slog.Logger) *AccessGuard {
-	return &AccessGuard{account: account, pairings: p, notices: n, logger: lg, cached: map[senderKey]cachedApproval{}}
+func NewGuard(account string, p PairingStore, n NoticePoster, lg *slog.Logger) *AdmissionGuard {
+	return &AdmissionGuard{account: account, pairings: p, notices: n, logger: lg, cached: map[senderKey]cachedApproval{}}
 }
 
 // An AdmissionRequest is an update of a chat, with what the caller knows about it.
@@ -56,7 +56,7 @@ type AdmissionRequest struct {
 // Decide applies the policy to an update. It looks up stored approvals only where
 // they count: in pairing mode, for a chat that the configuration does not name. An
 // owner who adds the account to a chat approves the chat by that.
-func (g *AccessGuard) Decide(ctx context.Context, p AccessPolicy, r AdmissionRequest, at time.Time) (d AccessDecision, err error) {
+func (g *AdmissionGuard) Decide(ctx context.Context, p AdmissionPolicy, r AdmissionRequest, at time.Time) (d AdmissionDecision, err error) {
 	facts := p.facts(r.Update, r.Named)
 	if !r.Named && p.Mode == AdmitPairing {
 		if d.Circle, d.Approved, err = g.approved(ctx, r.Update); err != nil {
@@ -75,7 +75,7 @@ func (g *AccessGuard) Decide(ctx context.Context, p AccessPolicy, r AdmissionReq
 
 // Answer tells the sender of an update that is not admitted how to be approved,
 // where the decision allows it.
-func (g *AccessGuard) Answer(ctx context.Context, p AccessPolicy, r AdmissionRequest, d AccessDecision, at time.Time) error {
+func (g *AdmissionGuard) Answer(ctx context.Context, p AdmissionPolicy, r AdmissionRequest, d AdmissionDecision, at time.Time) error {
 	switch d.Outcome {
 	case Refused:
 		return g.explainRefusal(ctx, p, r.Update, at)
@@ -108,7 +108,7 @@ type cachedApproval struct {
 // approved reports whether the sender or the whole chat is approved, and for which
 // circle. Only a positive answer is cached, and briefly: approvals are granted and
 // revoked in other processes.
-func (g *AccessGuard) approved(ctx context.Context, u adapters.Update) (spaces.CircleID, bool, error) {
+func (g *AdmissionGuard) approved(ctx context.Context, u adapters.Update) (spaces.CircleID, bool, error) {
 	k, now := senderKey{u.Chat.ID, SenderID{u.From.Scope, u.From.ID}}, time.Now()
 	g.mu.Lock()
 	c, known := g.cached[k]
@@ -134,14 +134,14 @@ func (g *AccessGuard) approved(ctx context.Context, u adapters.Update) (spaces.C
 }
 
 // Forget drops cached approvals, so that a revocation counts at once.
-func (g *AccessGuard) Forget() {
+func (g *AdmissionGuard) Forget() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	clear(g.cached)
 }
 
 // MoveChat moves the approvals of a chat to its new id.
-func (g *AccessGuard) MoveChat(ctx context.Context, from, to string) error {
+func (g *AdmissionGuard) MoveChat(ctx context.Context, from, to string) error {
 	state, err := g.pairings.Load(ctx)
 	if err != nil {
 		return fmt.Errorf("look up admission: %w", err)
@@ -157,7 +157,7 @@ func (g *AccessGuard) MoveChat(ctx context.Context, from, to string) error {
 
 // approveForOwner approves a chat to which an owner adds the account, and reports
 // whether it did.
-func (g *AccessGuard) approveForOwner(ctx context.Context, p AccessPolicy, r AdmissionRequest, at time.Time) (bool, error) {
+func (g *AdmissionGuard) approveForOwner(ctx context.Context, p AdmissionPolicy, r AdmissionRequest, at time.Time) (bool, error) {
 	u := r.Update
 	_, added := u.Body.(adapters.ChatGained)
 	if !added || u.Chat.Kind == adapters.Direct || p.Role == nil || u.From.Kind != adapters.Human || u.From.ID == "" {
@@ -181,7 +181,7 @@ func (g *AccessGuard) approveForOwner(ctx context.Context, p AccessPolicy, r Adm
 // offerPairing posts a code by which an operator can approve the sender. The code
 // is posted once; the command /start posts it again. Nothing that the sender wrote
 // is repeated or stored.
-func (g *AccessGuard) offerPairing(ctx context.Context, p AccessPolicy, r AdmissionRequest, at time.Time) error {
+func (g *AdmissionGuard) offerPairing(ctx context.Context, p AdmissionPolicy, r AdmissionRequest, at time.Time) error {
 	u := r.Update
 	code, err := newCode(p.Random)
 	if err != nil {
@@ -222,7 +222,7 @@ func codeText(code string) string {
 
 // explainRefusal tells a group that is not admitted, once, how an operator can
 // admit it. After that the account stays silent there.
-func (g *AccessGuard) explainRefusal(ctx context.Context, p AccessPolicy, u adapters.Update, at time.Time) error {
+func (g *AdmissionGuard) explainRefusal(ctx context.Context, p AdmissionPolicy, u adapters.Update, at time.Time) error {
 	if u.Chat.Kind == adapters.Direct || p.Mode != AdmitPairing || !addressesAccount(u) {
 		return nil
 	}
@@ -245,7 +245,7 @@ func addressesAccount(u adapters.Update) bool {
 }
 
 // post stores a notice in the chat and thread of an update.
-func (g *AccessGuard) post(ctx context.Context, u adapters.Update, key, text string, at, expires time.Time) error {
+func (g *AdmissionGuard) post(ctx context.Context, u adapters.Update, key, text string, at, expires time.Time) error {
 	n := spaces.ProcessNotice{Key: key, Account: g.account, Chat: u.Chat.ID, Thread: spaces.ThreadID(u.Thread.ID), Text: text, At: at, Expires: expires}
 	if err := g.notices.Post(ctx, n); err != nil {
 		return fmt.Errorf("post notice: %w", err)

@@ -28,7 +28,7 @@ const (
 type workspace struct {
 	*fakeslack.Server
 	t       *testing.T
-	app     *fakeslack.SlackApp
+	app     *fakeslack.WorkspaceApp
 	maya    *fakeslack.HumanUser
 	ops     *fakeslack.WorkspaceChannel
 	direct  *fakeslack.WorkspaceChannel

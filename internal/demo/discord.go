@@ -41,7 +41,7 @@ func (d *DiscordDemo) Serve(ctx context.Context, ln net.Listener) error {
 
 // Open makes a channel, and members of the room's people. Everybody on the
 // server reads it.
-func (d *DiscordDemo) Open(r DemoRoom) string {
+func (d *DiscordDemo) Open(r StoryRoom) string {
 	for _, name := range r.People {
 		if d.people[name] == nil {
 			d.people[name] = d.world.AddPerson(discord.UserProfile{Name: name, Username: strings.ToLower(name)})

@@ -12,7 +12,7 @@ type FakePlatform interface {
 	// Serve answers on ln until ctx is done, then drops every connection at once.
 	Serve(ctx context.Context, ln net.Listener) error
 	// Open lets the people and the bot into a new room and returns the chat's id.
-	Open(r DemoRoom) (chat string)
+	Open(r StoryRoom) (chat string)
 	// Says has a person say something in a room that is open.
 	Says(room, person, text string)
 	// Entry is the adapter's entry in the configuration, as YAML in one line, for

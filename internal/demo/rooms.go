@@ -1,7 +1,7 @@
 package demo
 
-// A DemoRoom is one room of the demo.
-type DemoRoom struct {
+// A StoryRoom is one room of the demo.
+type StoryRoom struct {
 	Key      string // of its entry in the configuration
 	Name     string // as people see it
 	Platform string // name of the adapter it is on
@@ -13,7 +13,7 @@ type DemoRoom struct {
 }
 
 // platforms returns the names of the adapters that the room is on.
-func (r DemoRoom) platforms() []string {
+func (r StoryRoom) platforms() []string {
 	if r.Also == "" {
 		return []string{r.Platform}
 	}
@@ -38,8 +38,8 @@ const (
 
 // Rooms returns the rooms of the demo. Another platform joins by a room that
 // names it and a [Platform] for it.
-func Rooms() []DemoRoom {
-	return []DemoRoom{
+func Rooms() []StoryRoom {
+	return []StoryRoom{
 		{Key: family, Name: "family", Platform: "telegram", Circle: "home", Agents: []string{adaID}, People: []string{maya, bob}, Relay: true},
 		{Key: ops, Name: "#ops", Platform: "slack", Also: "discord", Circle: "home", Agents: []string{adaID, maxID}, People: []string{bob, maya}, Relay: true},
 		{Key: lobby, Name: "guild/lobby", Platform: "discord", Circle: "lobby", Agents: []string{adaID}, People: []string{zed, bob}, Relay: true},

@@ -18,7 +18,7 @@ const (
 // It is safe for concurrent use once every room is open.
 type SlackDemo struct {
 	workspace *slack.Server
-	app       *slack.SlackApp
+	app       *slack.WorkspaceApp
 	people    map[string]*slack.HumanUser
 	channels  map[string]*slack.WorkspaceChannel
 }
@@ -40,7 +40,7 @@ func (s *SlackDemo) Serve(ctx context.Context, ln net.Listener) error {
 }
 
 // Open makes a channel of the room's people and invites the app.
-func (s *SlackDemo) Open(r DemoRoom) string {
+func (s *SlackDemo) Open(r StoryRoom) string {
 	var people []*slack.HumanUser
 	for _, name := range r.People {
 		if s.people[name] == nil {

@@ -13,7 +13,7 @@ import (
 type PlatformSet struct {
 	hosts map[string]*PlatformHost // by the adapter's name
 	chats map[string][]string      // of rooms, as the configuration names them
-	rooms []DemoRoom
+	rooms []StoryRoom
 }
 
 // NewStage opens the demo's rooms on their platforms. Run must follow.
@@ -85,7 +85,7 @@ func (s *PlatformSet) Legend() string {
 	return strings.Join(all, "   ")
 }
 
-func (s *PlatformSet) room(key string) DemoRoom {
+func (s *PlatformSet) room(key string) StoryRoom {
 	for _, r := range s.rooms {
 		if r.Key == key {
 			return r

@@ -39,7 +39,7 @@ func (t *TelegramDemo) Serve(ctx context.Context, ln net.Listener) error {
 }
 
 // Open makes a group of the room's people and adds the bot.
-func (t *TelegramDemo) Open(r DemoRoom) string {
+func (t *TelegramDemo) Open(r StoryRoom) string {
 	var people []*faketelegram.HumanUser
 	for _, name := range r.People {
 		if t.people[name] == nil {

@@ -9,7 +9,7 @@ import (
 
 // Differences lists what the plan has and a configuration does not, or has
 // otherwise, each as a sentence that says how to write it. No credential is in it.
-func (p *SetupPlan) Differences(c *config.Config) []string {
+func (p *InstallPlan) Differences(c *config.Config) []string {
 	var all []string
 	for _, a := range p.Accounts {
 		ofType := slices.DeleteFunc(slices.Clone(c.Adapters), func(b config.AdapterEntry) bool { return b.Type != a.Type })

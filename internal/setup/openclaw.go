@@ -14,7 +14,7 @@ import (
 // FromOpenClaw plans what an OpenClaw configuration (openclaw.json, in JSON5)
 // says of models, accounts and agents. References such as ${NAME} in it are
 // looked up. What has no counterpart is in Left.
-func FromOpenClaw(text string, lookup func(string) (string, bool)) (*SetupPlan, error) {
+func FromOpenClaw(text string, lookup func(string) (string, bool)) (*InstallPlan, error) {
 	root, err := parseJSON5(text)
 	if err != nil {
 		return nil, err
@@ -22,7 +22,7 @@ func FromOpenClaw(text string, lookup func(string) (string, bool)) (*SetupPlan, 
 	if root.kind != objectValue {
 		return nil, errors.New("the file is no object")
 	}
-	c := &openclawImporter{plan: &SetupPlan{}, env: root.at("env"), lookup: lookup}
+	c := &openclawImporter{plan: &InstallPlan{}, env: root.at("env"), lookup: lookup}
 	c.models(root)
 	c.agents(root.at("agents"))
 	channels := root.at("channels")
@@ -40,7 +40,7 @@ func FromOpenClaw(text string, lookup func(string) (string, bool)) (*SetupPlan, 
 
 // openclawImporter takes a configuration over, part by part.
 type openclawImporter struct {
-	plan   *SetupPlan
+	plan   *InstallPlan
 	env    *value
 	lookup func(string) (string, bool)
 }

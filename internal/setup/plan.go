@@ -7,8 +7,8 @@ import (
 	"github.com/trestle-bridge/trestle/adapters"
 )
 
-// A SetupPlan is a configuration to be written.
-type SetupPlan struct {
+// An InstallPlan is a configuration to be written.
+type InstallPlan struct {
 	Model    *ModelPlan // nil: the built-in offline model answers
 	Accounts []AccountPlan
 	Agents   []AgentPlan
@@ -69,8 +69,8 @@ var platforms = []struct {
 }
 
 // FromEnvironment plans what the environment holds.
-func FromEnvironment(lookup func(string) (string, bool)) *SetupPlan {
-	p := &SetupPlan{}
+func FromEnvironment(lookup func(string) (string, bool)) *InstallPlan {
+	p := &InstallPlan{}
 	get := func(name string) EnvVar {
 		value, _ := lookup(name)
 		return EnvVar{name, adapters.SecretString(value)}
@@ -104,7 +104,7 @@ func FromEnvironment(lookup func(string) (string, bool)) *SetupPlan {
 	return p
 }
 
-func (p *SetupPlan) found(all ...EnvVar) {
+func (p *InstallPlan) found(all ...EnvVar) {
 	for _, v := range all {
 		if v.Value != "" {
 			p.Found = append(p.Found, v.Name)
@@ -113,7 +113,7 @@ func (p *SetupPlan) found(all ...EnvVar) {
 }
 
 // AddTelegram adds the account of a Telegram bot.
-func (p *SetupPlan) AddTelegram(token, apiURL adapters.SecretString) {
+func (p *InstallPlan) AddTelegram(token, apiURL adapters.SecretString) {
 	p.Accounts = append(p.Accounts, AccountPlan{
 		Name: "telegram", Type: "telegram", APIURL: EnvVar{"TELEGRAM_API_URL", apiURL},
 		Credentials: []AccountCredential{{"token", EnvVar{"TELEGRAM_BOT_TOKEN", token}}},
@@ -121,7 +121,7 @@ func (p *SetupPlan) AddTelegram(token, apiURL adapters.SecretString) {
 }
 
 // SetModel sets the endpoint.
-func (p *SetupPlan) SetModel(baseURL, name string, key adapters.SecretString) {
+func (p *InstallPlan) SetModel(baseURL, name string, key adapters.SecretString) {
 	p.Model = &ModelPlan{BaseURL: EnvVar{"OPENAI_BASE_URL", adapters.SecretString(baseURL)}, Key: EnvVar{"OPENAI_API_KEY", key}, Name: name}
 }
 
@@ -135,7 +135,7 @@ func (a AccountPlan) Credential(key string) adapters.SecretString {
 }
 
 // variables lists everything that has to stand in trestle.env, each once.
-func (p *SetupPlan) variables() []EnvVar {
+func (p *InstallPlan) variables() []EnvVar {
 	var all []EnvVar
 	add := func(v EnvVar) {
 		known := slices.ContainsFunc(all, func(o EnvVar) bool { return o.Name == v.Name })
@@ -157,7 +157,7 @@ func (p *SetupPlan) variables() []EnvVar {
 }
 
 // Secrets lists every credential of the plan.
-func (p *SetupPlan) Secrets() []adapters.SecretString {
+func (p *InstallPlan) Secrets() []adapters.SecretString {
 	var all []adapters.SecretString
 	if p.Model != nil {
 		all = append(all, p.Model.Key.Value)

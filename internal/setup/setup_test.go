@@ -36,7 +36,7 @@ func environment(pairs ...string) func(string) (string, bool) {
 func load(t interface {
 	Helper()
 	Fatal(...any)
-}, dir string, p *SetupPlan,
+}, dir string, p *InstallPlan,
 ) *config.Config {
 	t.Helper()
 	env, err := p.Env()
@@ -55,7 +55,7 @@ func load(t interface {
 	return c
 }
 
-func shown(p *SetupPlan) string {
+func shown(p *InstallPlan) string {
 	return p.File() + "\n== trestle.env\n" + p.EnvShown() + "\n== found\n" + strings.Join(p.Found, "\n") + "\n\n== left\n" + strings.Join(p.Left, "\n") + "\n"
 }
 
@@ -106,7 +106,7 @@ func TestWhatIsWrittenIsReadAsItWasMeant(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		name := rapid.StringMatching(`[^\x00-\x1f\x7f]{1,20}`).Draw(t, "name")
 		persona := "p" + rapid.String().Draw(t, "persona")
-		p := &SetupPlan{Agents: []AgentPlan{{"ada", name, persona}}}
+		p := &InstallPlan{Agents: []AgentPlan{{"ada", name, persona}}}
 		c := load(t, dir, p)
 		if len(c.Problems) > 0 || c.Agents[0].Name != name || c.Agents[0].Persona != persona {
 			t.Fatalf("name %q became %q, persona %q became %q, problems %v", name, c.Agents[0].Name, persona, c.Agents[0].Persona, c.Problems)

@@ -9,7 +9,7 @@ import (
 )
 
 // File returns the text of trestle.yaml. Credentials are in it by name only.
-func (p *SetupPlan) File() string {
+func (p *InstallPlan) File() string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "%s\nversion: 1\ndata: ./data\nlisten: %s\n\n", config.SchemaLine, config.DefaultListen)
 	p.writeModel(&out)
@@ -20,7 +20,7 @@ func (p *SetupPlan) File() string {
 	return out.String()
 }
 
-func (p *SetupPlan) writeModel(out *strings.Builder) {
+func (p *InstallPlan) writeModel(out *strings.Builder) {
 	if p.Model == nil {
 		out.WriteString("# Without an endpoint the built-in offline model answers. For a real one:\n# model: {base_url: \"${OPENAI_BASE_URL}\", api_key: \"${OPENAI_API_KEY}\", name: gpt-5-mini}\n\n")
 		return
@@ -40,7 +40,7 @@ func (p *SetupPlan) writeModel(out *strings.Builder) {
 	out.WriteString("\n")
 }
 
-func (p *SetupPlan) writeAccounts(out *strings.Builder) {
+func (p *InstallPlan) writeAccounts(out *strings.Builder) {
 	if len(p.Accounts) == 0 {
 		out.WriteString("# adapters:\n#   telegram: {type: telegram, token: \"${TELEGRAM_BOT_TOKEN}\"}\n\n")
 		return
@@ -63,7 +63,7 @@ func (p *SetupPlan) writeAccounts(out *strings.Builder) {
 	out.WriteString("\n")
 }
 
-func (p *SetupPlan) writeAgents(out *strings.Builder) {
+func (p *InstallPlan) writeAgents(out *strings.Builder) {
 	agents := p.Agents
 	if len(agents) == 0 {
 		agents = []AgentPlan{{"ada", "Ada", config.DefaultPersona}}
@@ -78,7 +78,7 @@ func (p *SetupPlan) writeAgents(out *strings.Builder) {
 	out.WriteString("\n")
 }
 
-func (p *SetupPlan) writeSpaces(out *strings.Builder) {
+func (p *InstallPlan) writeSpaces(out *strings.Builder) {
 	if len(p.Spaces) == 0 {
 		out.WriteString("# Rooms with a name admit whoever is in them; those of one circle share one memory:\n# spaces:\n#   family: {wake: mention, circle: family, chats: [\"telegram:-1001234567890\"]}\n")
 		return
@@ -111,12 +111,12 @@ var reserved = map[string]bool{"null": true, "true": true, "false": true, "yes":
 
 // Env returns the text of trestle.env. It fails when a value cannot stand in
 // such a file.
-func (p *SetupPlan) Env() (string, error) {
+func (p *InstallPlan) Env() (string, error) {
 	return p.env(func(v EnvVar) string { return string(v.Value) })
 }
 
 // EnvShown returns what Env does with *** for every value.
-func (p *SetupPlan) EnvShown() string {
+func (p *InstallPlan) EnvShown() string {
 	text, err := p.env(func(v EnvVar) string { return v.Value.String() })
 	if err != nil {
 		panic("setup: *** cannot be written")
@@ -124,7 +124,7 @@ func (p *SetupPlan) EnvShown() string {
 	return strings.ReplaceAll(text, "'***'", "***")
 }
 
-func (p *SetupPlan) env(value func(EnvVar) string) (string, error) {
+func (p *InstallPlan) env(value func(EnvVar) string) (string, error) {
 	var out strings.Builder
 	out.WriteString("# Read by trestle beside " + config.DefaultFile + ", by systemd (EnvironmentFile=) and by a shell. Keep it to yourself.\n")
 	for _, v := range p.variables() {

@@ -23,7 +23,7 @@ const maxBody = 32 << 20
 // A call is one request of the Web API under way.
 type call struct {
 	of     *Server
-	app    *SlackApp
+	app    *WorkspaceApp
 	method string
 	args   url.Values
 	base   string // by which the caller reaches us
@@ -155,12 +155,12 @@ func (s *Server) admit(c *call, r *http.Request) answer {
 }
 
 // has reports whether the app's bot token has a scope; one without a list has all.
-func (a *SlackApp) has(scope string) bool {
+func (a *WorkspaceApp) has(scope string) bool {
 	return len(a.profile.Scopes) == 0 || slices.Contains(a.profile.Scopes, scope)
 }
 
 // lacks refuses a call for want of a scope.
-func (a *SlackApp) lacks(scope string) answer {
+func (a *WorkspaceApp) lacks(scope string) answer {
 	return answer{err: "missing_scope", fields: map[string]any{"needed": scope, "provided": strings.Join(a.profile.Scopes, ",")}}
 }
 

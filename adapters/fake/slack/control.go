@@ -66,7 +66,7 @@ func (s *Server) person(id string) (*HumanUser, error) {
 	return nil, fmt.Errorf("no person %q", id)
 }
 
-func (s *Server) app(id string) (*SlackApp, error) {
+func (s *Server) app(id string) (*WorkspaceApp, error) {
 	for _, a := range s.Apps() {
 		if a.ID == id {
 			return a, nil

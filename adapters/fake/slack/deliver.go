@@ -9,7 +9,7 @@ import (
 
 // An envelope is one event on its way to one app, with its attempts.
 type envelope struct {
-	app     *SlackApp
+	app     *WorkspaceApp
 	event   string // its id, the same for every attempt
 	kind    string // events_api, slash_commands, interactive
 	sort    string // the event's type
@@ -35,7 +35,7 @@ const maxLast = 1000
 
 // emit queues an event for the app, if it is subscribed to it and may see it. mu is
 // held.
-func (a *SlackApp) emit(event map[string]any, channel, ts string) {
+func (a *WorkspaceApp) emit(event map[string]any, channel, ts string) {
 	sort, _ := event["type"].(string)
 	in := a.of.channels[channel]
 	if !a.subscribed(sort, event["channel_type"]) || sort == "message" && in != nil && !a.has(in.scope("history")) {
@@ -52,7 +52,7 @@ func (a *SlackApp) emit(event map[string]any, channel, ts string) {
 }
 
 // subscribed reports whether the app is told of a kind of event.
-func (a *SlackApp) subscribed(kind string, in any) bool {
+func (a *WorkspaceApp) subscribed(kind string, in any) bool {
 	if kind == "message" {
 		kind += map[any]string{public: ".channels", private: ".groups", im: ".im", mpim: ".mpim"}[in]
 	}
@@ -61,7 +61,7 @@ func (a *SlackApp) subscribed(kind string, in any) bool {
 
 // Drops has everything that happens while do runs be dropped, as Slack does above
 // 30,000 events an hour, and tells the app that it was.
-func (a *SlackApp) Drops(do func()) {
+func (a *WorkspaceApp) Drops(do func()) {
 	set := func(on bool) {
 		a.of.mu.Lock()
 		defer a.of.mu.Unlock()
@@ -74,7 +74,7 @@ func (a *SlackApp) Drops(do func()) {
 }
 
 // Inject delivers an event as it is, inside a proper callback.
-func (a *SlackApp) Inject(event json.RawMessage) {
+func (a *WorkspaceApp) Inject(event json.RawMessage) {
 	a.of.mu.Lock()
 	defer a.of.mu.Unlock()
 	var head struct {
@@ -93,14 +93,14 @@ func (a *SlackApp) Inject(event json.RawMessage) {
 }
 
 // InjectPayload delivers a payload as it is in an envelope of a kind.
-func (a *SlackApp) InjectPayload(kind string, payload json.RawMessage) {
+func (a *WorkspaceApp) InjectPayload(kind string, payload json.RawMessage) {
 	a.of.mu.Lock()
 	defer a.of.mu.Unlock()
 	a.enqueue(&envelope{kind: kind, event: a.of.id("Ev"), sort: kind, raw: payload})
 }
 
 // InjectFrame sends bytes as they are over a socket, once.
-func (a *SlackApp) InjectFrame(frame []byte) {
+func (a *WorkspaceApp) InjectFrame(frame []byte) {
 	a.of.mu.Lock()
 	defer a.of.mu.Unlock()
 	if s := a.pick(nil); s != nil {
@@ -109,7 +109,7 @@ func (a *SlackApp) InjectFrame(frame []byte) {
 }
 
 // enqueue begins to deliver an envelope. mu is held.
-func (a *SlackApp) enqueue(e *envelope) {
+func (a *WorkspaceApp) enqueue(e *envelope) {
 	if a.revoked || a.drops {
 		return
 	}
@@ -171,7 +171,7 @@ func (e *envelope) after(d time.Duration, do func()) {
 }
 
 // sweep runs what is due.
-func (a *SlackApp) sweep() {
+func (a *WorkspaceApp) sweep() {
 	a.of.mu.Lock()
 	defer a.of.mu.Unlock()
 	now := time.Now()
@@ -232,7 +232,7 @@ func (e *envelope) entry() EventAck {
 }
 
 // Pending returns how many events the app has not acknowledged.
-func (a *SlackApp) Pending() int {
+func (a *WorkspaceApp) Pending() int {
 	a.of.mu.Lock()
 	defer a.of.mu.Unlock()
 	return len(a.pending)
@@ -240,7 +240,7 @@ func (a *SlackApp) Pending() int {
 
 // Redeliver delivers the last n acknowledged events again, each in a new envelope
 // with its old event id.
-func (a *SlackApp) Redeliver(n int) {
+func (a *WorkspaceApp) Redeliver(n int) {
 	a.of.mu.Lock()
 	defer a.of.mu.Unlock()
 	for _, e := range slices.Clone(a.last[max(len(a.last)-n, 0):]) {
@@ -253,7 +253,7 @@ func (a *SlackApp) Redeliver(n int) {
 
 // Disorder has everything from now on delivered so many times, over whichever
 // socket.
-func (a *SlackApp) Disorder(copies int) {
+func (a *WorkspaceApp) Disorder(copies int) {
 	a.of.mu.Lock()
 	defer a.of.mu.Unlock()
 	a.disorder = copies
@@ -261,7 +261,7 @@ func (a *SlackApp) Disorder(copies int) {
 
 // pick returns the socket for the next envelope: the one that is open longest, or
 // any of them while nothing is in order. mu is held.
-func (a *SlackApp) pick(not *socket) *socket {
+func (a *WorkspaceApp) pick(not *socket) *socket {
 	var open []*socket
 	for _, s := range a.sockets {
 		if s != not && !s.retired {
@@ -279,7 +279,7 @@ func (a *SlackApp) pick(not *socket) *socket {
 }
 
 // end drops the app's sockets and gives up what is pending.
-func (a *SlackApp) end() {
+func (a *WorkspaceApp) end() {
 	a.of.mu.Lock()
 	for _, e := range slices.Clone(a.pending) {
 		e.settle()
@@ -291,7 +291,7 @@ func (a *SlackApp) end() {
 
 // Forget gives up what the app has not acknowledged, as if nobody had been there
 // to be told.
-func (a *SlackApp) Forget() {
+func (a *WorkspaceApp) Forget() {
 	a.of.mu.Lock()
 	defer a.of.mu.Unlock()
 	for _, e := range slices.Clone(a.pending) {

@@ -81,7 +81,7 @@ func Sign(h http.Header, secret string, body []byte, at time.Time) {
 
 // Verify asks the app at its address to echo a challenge, as Slack does when the
 // address is set.
-func (a *SlackApp) Verify(ctx context.Context) (string, error) {
+func (a *WorkspaceApp) Verify(ctx context.Context) (string, error) {
 	body := encode(map[string]any{"type": "url_verification", "challenge": "a-challenge", "token": "old-verification-token"})
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, a.profile.EventsURL, bytes.NewReader(body))
 	if err != nil {

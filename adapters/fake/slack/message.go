@@ -10,9 +10,9 @@ import (
 // A message is one message of a channel. All of it is guarded by the workspace.
 type message struct {
 	ts, thread string
-	user       string    // of a person, or of the bot
-	app        *SlackApp // nil for people
-	text       string    // mrkdwn
+	user       string        // of a person, or of the bot
+	app        *WorkspaceApp // nil for people
+	text       string        // mrkdwn
 	blocks     json.RawMessage
 	form       string // text, blocks or markdown: how an app wrote it
 	metadata   json.RawMessage

@@ -163,7 +163,7 @@ func (c *WorkspaceChannel) Joins(p *HumanUser) {
 }
 
 // Invites lets an app in.
-func (c *WorkspaceChannel) Invites(by *HumanUser, a *SlackApp) {
+func (c *WorkspaceChannel) Invites(by *HumanUser, a *WorkspaceApp) {
 	c.of.mu.Lock()
 	defer c.of.mu.Unlock()
 	c.joins(a.user.ID, by.ID)
@@ -189,7 +189,7 @@ func (c *WorkspaceChannel) Leaves(p *HumanUser) {
 }
 
 // Kicks removes an app.
-func (c *WorkspaceChannel) Kicks(a *SlackApp) {
+func (c *WorkspaceChannel) Kicks(a *WorkspaceApp) {
 	c.of.mu.Lock()
 	defer c.of.mu.Unlock()
 	kind := "channel_left"
@@ -253,7 +253,7 @@ func (c *WorkspaceChannel) Pins(p *HumanUser, ts string) {
 }
 
 // Commands has a person use a slash command.
-func (c *WorkspaceChannel) Commands(p *HumanUser, a *SlackApp, command, args string) {
+func (c *WorkspaceChannel) Commands(p *HumanUser, a *WorkspaceApp, command, args string) {
 	s := c.of
 	s.mu.Lock()
 	defer s.mu.Unlock()

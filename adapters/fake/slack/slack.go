@@ -43,11 +43,11 @@ type Server struct {
 	lastTS   int64      // in microseconds; no two messages have the same
 	behind   time.Duration
 	lastID   int
-	apps     []*SlackApp
+	apps     []*WorkspaceApp
 	people   map[string]*HumanUser
 	channels map[string]*WorkspaceChannel
 	order    []*WorkspaceChannel
-	tickets  map[string]*SlackApp // addresses of sockets not used yet
+	tickets  map[string]*WorkspaceApp // addresses of sockets not used yet
 	files    map[string]*file
 	// responses are the addresses by which commands can be answered, by trigger.
 	responses map[string]*response
@@ -70,7 +70,7 @@ func New(o Options) *Server {
 	}
 	return &Server{
 		o: o, ledger: ledger{limit: o.LedgerSize}, pace: newPace(),
-		people: map[string]*HumanUser{}, channels: map[string]*WorkspaceChannel{}, tickets: map[string]*SlackApp{},
+		people: map[string]*HumanUser{}, channels: map[string]*WorkspaceChannel{}, tickets: map[string]*WorkspaceApp{},
 		files: map[string]*file{}, responses: map[string]*response{}, changed: make(chan struct{}),
 	}
 }
@@ -111,10 +111,10 @@ func (s *Server) ClearFaults() { s.faults.Clear() }
 func (s *Server) Ledger() CallLog { return s.ledger.snapshot() }
 
 // Apps returns the apps, oldest first.
-func (s *Server) Apps() []*SlackApp {
+func (s *Server) Apps() []*WorkspaceApp {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return append([]*SlackApp(nil), s.apps...)
+	return append([]*WorkspaceApp(nil), s.apps...)
 }
 
 // ServeHTTP answers one request of an app's.

@@ -19,7 +19,7 @@ const (
 
 // A socket is one Socket Mode connection of an app.
 type socket struct {
-	app     *SlackApp
+	app     *WorkspaceApp
 	conn    *websocket.Conn
 	retired bool // guarded by of.mu: nothing new goes there
 	bell    chan struct{}
@@ -103,7 +103,7 @@ func (sk *socket) read() {
 }
 
 // acked notes an acknowledgement, which may come over any socket.
-func (a *SlackApp) acked(id string) {
+func (a *WorkspaceApp) acked(id string) {
 	a.of.mu.Lock()
 	defer a.of.mu.Unlock()
 	if e := a.sent[id]; e != nil {
@@ -178,14 +178,14 @@ func (sk *socket) close() {
 }
 
 // Sockets returns how many sockets the app has open.
-func (a *SlackApp) Sockets() int {
+func (a *WorkspaceApp) Sockets() int {
 	a.of.mu.Lock()
 	defer a.of.mu.Unlock()
 	return len(a.sockets)
 }
 
 // Sever drops every socket of the app without a word.
-func (a *SlackApp) Sever() {
+func (a *WorkspaceApp) Sever() {
 	a.of.mu.Lock()
 	all := a.sockets
 	a.sockets = nil // nothing more goes there
@@ -198,7 +198,7 @@ func (a *SlackApp) Sever() {
 // Disconnect asks the app to leave its oldest socket, as Slack does now and then:
 // with the reason warning or refresh_requested, too_many_websockets, or
 // link_disabled. Nothing new goes there; ten seconds later it is closed.
-func (a *SlackApp) Disconnect(reason string) {
+func (a *WorkspaceApp) Disconnect(reason string) {
 	a.of.mu.Lock()
 	defer a.of.mu.Unlock()
 	sk := a.pick(nil)
@@ -211,7 +211,7 @@ func (a *SlackApp) Disconnect(reason string) {
 }
 
 // Freeze leaves every socket half open: nothing comes through, and nothing says so.
-func (a *SlackApp) Freeze() {
+func (a *WorkspaceApp) Freeze() {
 	a.of.mu.Lock()
 	defer a.of.mu.Unlock()
 	for _, sk := range a.sockets {

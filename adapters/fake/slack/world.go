@@ -47,13 +47,13 @@ type HumanUser struct {
 }
 
 // AddApp installs an app.
-func (s *Server) AddApp(profile AppProfile) *SlackApp {
+func (s *Server) AddApp(profile AppProfile) *WorkspaceApp {
 	if profile.Handle == "" {
 		profile.Handle = strings.ToLower(profile.Name)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	a := &SlackApp{
+	a := &WorkspaceApp{
 		of: s, profile: profile, ID: s.id("A"), BotID: s.id("B"),
 		user:   &HumanUser{of: s, profile: UserProfile{Name: profile.Name, Handle: profile.Handle, Team: s.o.Team}, ID: s.id("U"), isBot: true},
 		direct: map[string]*WorkspaceChannel{}, homes: map[string]json.RawMessage{}, status: map[string]string{}, sent: map[string]*envelope{},
@@ -151,7 +151,7 @@ func (s *Server) NewPrivate(name string, people ...*HumanUser) *WorkspaceChannel
 }
 
 // NewGroup opens a direct chat of several people and the app.
-func (s *Server) NewGroup(a *SlackApp, people ...*HumanUser) *WorkspaceChannel {
+func (s *Server) NewGroup(a *WorkspaceApp, people ...*HumanUser) *WorkspaceChannel {
 	var names []string
 	for _, p := range people {
 		names = append(names, p.profile.Handle)
@@ -188,7 +188,7 @@ func (s *Server) Channel(id string) (*WorkspaceChannel, bool) {
 }
 
 // wire is the channel as the API shows it to an app. mu is held.
-func (c *WorkspaceChannel) wire(a *SlackApp) map[string]any {
+func (c *WorkspaceChannel) wire(a *WorkspaceApp) map[string]any {
 	w := map[string]any{
 		"id": c.ID, "name": c.name, "created": c.created, "is_archived": c.archived,
 		"is_channel": c.kind == public, "is_group": c.kind == private, "is_im": c.kind == im, "is_mpim": c.kind == mpim,
@@ -206,8 +206,8 @@ func (c *WorkspaceChannel) wire(a *SlackApp) map[string]any {
 }
 
 // apps returns the apps that are in the channel. mu is held.
-func (c *WorkspaceChannel) apps() []*SlackApp {
-	var in []*SlackApp
+func (c *WorkspaceChannel) apps() []*WorkspaceApp {
+	var in []*WorkspaceApp
 	for _, a := range c.of.apps {
 		if c.members[a.user.ID] {
 			in = append(in, a)
@@ -223,8 +223,8 @@ func (c *WorkspaceChannel) tell(event map[string]any, ts string) {
 	}
 }
 
-// A SlackApp is one app with its bot user, its sockets and what is to be delivered.
-type SlackApp struct {
+// A WorkspaceApp is one app with its bot user, its sockets and what is to be delivered.
+type WorkspaceApp struct {
 	of *Server
 	// ID and BotID are the app's own id and that of its bot.
 	ID, BotID string
@@ -245,10 +245,10 @@ type SlackApp struct {
 }
 
 // User returns the id of the app's bot user.
-func (a *SlackApp) User() string { return a.user.ID }
+func (a *WorkspaceApp) User() string { return a.user.ID }
 
 // Direct returns the direct chat of the app and a person.
-func (a *SlackApp) Direct(p *HumanUser) *WorkspaceChannel {
+func (a *WorkspaceApp) Direct(p *HumanUser) *WorkspaceChannel {
 	s := a.of
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -261,14 +261,14 @@ func (a *SlackApp) Direct(p *HumanUser) *WorkspaceChannel {
 }
 
 // Home returns the App Home that the app published for a person.
-func (a *SlackApp) Home(p *HumanUser) json.RawMessage {
+func (a *WorkspaceApp) Home(p *HumanUser) json.RawMessage {
 	a.of.mu.Lock()
 	defer a.of.mu.Unlock()
 	return a.homes[p.ID]
 }
 
 // OpensHome has a person open the app's Home.
-func (a *SlackApp) OpensHome(p *HumanUser) {
+func (a *WorkspaceApp) OpensHome(p *HumanUser) {
 	s := a.of
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -276,14 +276,14 @@ func (a *SlackApp) OpensHome(p *HumanUser) {
 }
 
 // Status returns the status that the app shows under a thread.
-func (a *SlackApp) Status(channel, thread string) string {
+func (a *WorkspaceApp) Status(channel, thread string) string {
 	a.of.mu.Lock()
 	defer a.of.mu.Unlock()
 	return a.status[channel+"/"+thread]
 }
 
 // Revoke makes the app's tokens worthless and ends its sockets.
-func (a *SlackApp) Revoke() {
+func (a *WorkspaceApp) Revoke() {
 	s := a.of
 	s.mu.Lock()
 	a.revoked = true

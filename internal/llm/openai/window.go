@@ -29,7 +29,7 @@ var (
 // window returns the window that an error about a transcript that is too long tells of,
 // and how long the transcript was, both as the endpoint counts tokens; 0 for what it
 // does not tell.
-func (r errorReason) window() (window, sent int) {
+func (r *errorReason) window() (window, sent int) {
 	for _, name := range windowFields {
 		if n := r.figures[name]; n >= leastWindow {
 			return n, r.figures["n_prompt_tokens"]

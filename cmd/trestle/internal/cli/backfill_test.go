@@ -23,7 +23,7 @@ import (
 type slackStage struct {
 	stage
 	slack *fakeslack.Server
-	app   *fakeslack.SlackApp
+	app   *fakeslack.WorkspaceApp
 	maya  *fakeslack.HumanUser
 	ops   *fakeslack.WorkspaceChannel
 }

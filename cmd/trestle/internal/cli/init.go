@@ -87,7 +87,7 @@ func (s *initWizard) talk(format string, args ...any) {
 }
 
 // plan reads what the environment or another agent host has.
-func (s *initWizard) plan() (*setup.SetupPlan, error) {
+func (s *initWizard) plan() (*setup.InstallPlan, error) {
 	if s.from != "openclaw" {
 		plan := setup.FromEnvironment(s.Lookup)
 		s.hidden().AddSecrets(plan.Secrets()...)
@@ -111,7 +111,7 @@ func (s *initWizard) plan() (*setup.SetupPlan, error) {
 }
 
 // announce prints what was found, before the first question.
-func (s *initWizard) announce(plan *setup.SetupPlan) {
+func (s *initWizard) announce(plan *setup.InstallPlan) {
 	switch n := len(plan.Found); n {
 	case 0:
 		s.talk("found nothing in the environment\n")
@@ -128,7 +128,7 @@ const trying = 20 * time.Second
 
 // try tests every credential that was found. A refused one ends the setup: a file with it would
 // only fail later.
-func (s *initWizard) try(ctx context.Context, plan *setup.SetupPlan) error {
+func (s *initWizard) try(ctx context.Context, plan *setup.InstallPlan) error {
 	for _, a := range plan.Accounts {
 		if err := s.tryAccount(ctx, a); err != nil {
 			return &apperr.Error{What: err.Error(), Where: a.Name, Remedy: "correct the variable, or unset it to go on without this account", Code: apperr.Failed}
@@ -201,7 +201,7 @@ func (s *initWizard) clients() *server.AccountManager {
 
 // ask asks for what was not found: at most three things, each tested as it is entered. An empty
 // answer skips it.
-func (s *initWizard) ask(ctx context.Context, plan *setup.SetupPlan) error {
+func (s *initWizard) ask(ctx context.Context, plan *setup.InstallPlan) error {
 	s.answers = bufio.NewReader(s.In)
 	if len(plan.Accounts) == 0 {
 		if err := s.askTelegram(ctx, plan); err != nil {
@@ -217,7 +217,7 @@ func (s *initWizard) ask(ctx context.Context, plan *setup.SetupPlan) error {
 // attempts is how often an answer may be corrected.
 const attempts = 3
 
-func (s *initWizard) askTelegram(ctx context.Context, plan *setup.SetupPlan) error {
+func (s *initWizard) askTelegram(ctx context.Context, plan *setup.InstallPlan) error {
 	api, _ := s.Lookup("TELEGRAM_API_URL")
 	for range attempts {
 		token, err := s.question("Token of a Telegram bot, from @BotFather (empty: talk in the terminal only): ", true)
@@ -225,7 +225,7 @@ func (s *initWizard) askTelegram(ctx context.Context, plan *setup.SetupPlan) err
 			return err
 		}
 		s.hidden().AddSecrets(adapters.SecretString(token))
-		tried := &setup.SetupPlan{}
+		tried := &setup.InstallPlan{}
 		tried.AddTelegram(adapters.SecretString(token), adapters.SecretString(api))
 		if err := s.tryAccount(ctx, tried.Accounts[0]); err != nil {
 			s.talk("%v\n", err)
@@ -237,7 +237,7 @@ func (s *initWizard) askTelegram(ctx context.Context, plan *setup.SetupPlan) err
 	return s.enough("no token was accepted")
 }
 
-func (s *initWizard) askModel(ctx context.Context, plan *setup.SetupPlan) error {
+func (s *initWizard) askModel(ctx context.Context, plan *setup.InstallPlan) error {
 	offer, hint := demo.Found(ctx, http.DefaultClient, s.Endpoints), "such as https://api.openai.com/v1; empty: the built-in offline model"
 	if offer != "" {
 		hint = "empty: " + offer + ", which answers here; none: the built-in offline model"
@@ -258,7 +258,7 @@ func (s *initWizard) askModel(ctx context.Context, plan *setup.SetupPlan) error 
 		}
 		s.hidden().AddSecrets(adapters.SecretString(key))
 		name, _ := s.Lookup("TRESTLE_MODEL")
-		tried := &setup.SetupPlan{}
+		tried := &setup.InstallPlan{}
 		tried.SetModel(base, name, adapters.SecretString(key))
 		if err := s.tryModel(ctx, tried.Model); err != nil {
 			s.talk("%v\n", err)
@@ -295,7 +295,7 @@ func (s *initWizard) question(text string, secret bool) (string, error) {
 
 // write shows what is about to be written, and writes it. A file that is there
 // stays as it is.
-func (s *initWizard) write(file string, plan *setup.SetupPlan) error {
+func (s *initWizard) write(file string, plan *setup.InstallPlan) error {
 	env, err := plan.Env()
 	if err != nil {
 		return &apperr.Error{What: err.Error(), Where: config.EnvFile, Remedy: "set it in the environment without the line break", Code: apperr.Failed}

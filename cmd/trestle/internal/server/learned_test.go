@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/trestle-bridge/trestle/internal/config"
@@ -16,11 +17,12 @@ import (
 // Every demand that a client can meet may be written in the configuration, and no other.
 func TestCompatTakesTheNamesOfAllDemands(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "trestle.yaml")
-	text := "model:\n  base_url: http://a/v1\n  compat:\n"
+	var text strings.Builder
+	text.WriteString("model:\n  base_url: http://a/v1\n  compat:\n")
 	for _, name := range openai.DemandNames() {
-		text += "    - " + name + "\n"
+		text.WriteString("    - " + name + "\n")
 	}
-	testutil.OK(t, os.WriteFile(file, []byte(text), 0o600))
+	testutil.OK(t, os.WriteFile(file, []byte(text.String()), 0o600))
 	c, err := config.Load(config.LoadOptions{Path: file, Lookup: func(string) (string, bool) { return "", false }})
 	testutil.OK(t, err)
 	if len(c.Problems) > 0 {

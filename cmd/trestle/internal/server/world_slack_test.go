@@ -26,7 +26,7 @@ import (
 type slackSide struct {
 	*fakeslack.Server
 	w      *world
-	app    *fakeslack.SlackApp
+	app    *fakeslack.WorkspaceApp
 	rooms  map[string]*fakeslack.WorkspaceChannel
 	names  []string // of rooms, in order
 	people map[string]*fakeslack.HumanUser
