@@ -59,19 +59,26 @@ func (e *evidence) outward(v *verdict, answers map[string]order) {
 		}
 	}
 	for _, o := range e.end.orders {
-		e.settled(v, o, count[o.id])
+		_, flying := inFlight[o.id]
+		e.settled(v, o, count[o.id], flying)
 	}
 	ordered(v, parts)
 }
 
-// settled checks that an order came to an end, and that as a whole.
-func (e *evidence) settled(v *verdict, o order, parts int) {
+// settled checks that an order came to an end, and that as a whole. One that was in
+// flight at the kill and whose time was over before it could be sent again is unknown.
+func (e *evidence) settled(v *verdict, o order, parts int, flying bool) {
+	late := o.expires > 0 && o.settled >= o.expires
 	switch o.state {
 	case "sent":
 		if o.kind == "send" && parts != o.part {
 			v.fault("I6", "%s is sent in %d parts and the platform has %d", o.id, o.part, parts)
 		}
 	case "expired":
+	case "unknown":
+		if !flying || !late {
+			v.fault("I6", "%s is unknown", o.id)
+		}
 	default:
 		v.fault("I6", "%s is %s", o.id, o.state)
 	}
