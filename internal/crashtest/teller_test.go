@@ -40,13 +40,14 @@ func (teller) Generate(ctx context.Context, r llm.ModelRequest) (llm.ModelRespon
 	for i := range r.Messages {
 		calls += len(r.Messages[i].Calls)
 	}
-	call := llmtest.Call(fmt.Sprintf("call_%d_%s", calls+1, lane[0].token), "send_message", map[string]string{
-		"text": answer(lane), "reply_to": lane[len(lane)-1].id,
-	})
-	resp := llm.ModelResponse{Calls: []llm.ToolCall{call}, Finish: llm.Called}
+	args := map[string]any{"text": answer(lane), "reply_to": lane[len(lane)-1].id}
+	resp := llm.ModelResponse{Finish: llm.Called}
 	if last := lane[len(lane)-1].token; len(lane) == len(open) && last[len(last)-1]%2 == 0 {
 		resp.Text = "Responded to everybody about their tokens. Sent what was asked. Nothing is pending."
+	} else {
+		args["more"] = true
 	}
+	resp.Calls = []llm.ToolCall{llmtest.Call(fmt.Sprintf("call_%d_%s", calls+1, lane[0].token), "send_message", args)}
 	return resp, nil
 }
 
