@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// DELIVERY 2.4: what is seen of a call tells whether the platform may have done it.
+// The outcome of a call tells whether the platform may have done it.
 func TestOutcomeOfACallIsJudgedByWhatWasSeen(t *testing.T) {
 	for name, c := range map[string]struct {
 		seen CallOutcome

@@ -100,7 +100,7 @@ func FuzzPastMessage(f *testing.F) {
 	})
 }
 
-// What Discord says itself is no person's words, whoever it names as the author.
+// Notices that Discord writes are no words of the person they name as author.
 func TestNoticesOfDiscordAreNoWords(t *testing.T) {
 	for _, kind := range []int{12, 14, 15, 16, 17, 22, 24, 25, 26, 27, 28, 29, 31, 32, 36, 37, 38, 39, 44, 4711} {
 		r := unconnected(t)

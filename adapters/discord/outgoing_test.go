@@ -13,7 +13,7 @@ import (
 // linked matches what Discord makes a link of: it wants a scheme.
 var linked = regexp.MustCompile(`(?i)[a-z][a-z0-9+.-]*:/\S*`)
 
-// SECURITY S4, S6: of a text that was judged nothing leaves that Discord would link, that
+// Of a text that was judged nothing leaves that Discord would link, that
 // calls everybody or that is internal.
 func TestNothingHostileLeaves(t *testing.T) {
 	source, guard, d := markuptest.NewTextSource(1), hud.NewLeakGuard(markuptest.SystemPrompt), newDialect()

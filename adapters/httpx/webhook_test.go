@@ -115,7 +115,7 @@ func (b *lookedBody) Read(p []byte) (int, error) {
 	return b.ReadCloser.Read(p)
 }
 
-// SECURITY S9: while as many bodies come as may, a further call is not read.
+// While the most bodies allowed are being read, a further call is refused unread.
 func TestNoMoreBodiesAreReadThanThereArePlaces(t *testing.T) {
 	for range maxReading {
 		reading <- struct{}{}

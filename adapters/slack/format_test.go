@@ -186,7 +186,7 @@ func TestEmphasisBesideWidePunctuationIsReadByTheLetter(t *testing.T) {
 	}
 }
 
-// What Slack says itself is no person's words, whoever it names.
+// Notices that Slack writes are no words of the person they name.
 func TestNoticesOfSlackAreNoWords(t *testing.T) {
 	for subtype, speech := range map[string]bool{
 		"": true, "me_message": true, "bot_message": true, "thread_broadcast": true, "file_share": true,

@@ -8,7 +8,7 @@ import (
 	"github.com/trestle-bridge/trestle/hud"
 )
 
-// SECURITY S4, S6: of a text that was judged nothing leaves that Slack would link, that
+// Of a text that was judged nothing leaves that Slack would link, that
 // calls everybody or that is internal.
 func TestNothingHostileLeaves(t *testing.T) {
 	source, guard, c, r := markuptest.NewTextSource(1), hud.NewLeakGuard(markuptest.SystemPrompt), new(Client), alone(t)

@@ -9,7 +9,7 @@ import (
 	"github.com/trestle-bridge/trestle/hud"
 )
 
-// SECURITY S4, S6: of a text that was judged nothing leaves that Telegram would link, that
+// Of a text that was judged nothing leaves that Telegram would link, that
 // calls everybody or that is internal.
 func TestNothingHostileLeaves(t *testing.T) {
 	source, guard, m := markuptest.NewTextSource(1), hud.NewLeakGuard(markuptest.SystemPrompt), newMarkdown()

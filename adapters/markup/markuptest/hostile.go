@@ -155,7 +155,7 @@ func (p SentPart) Faults() []string {
 	return all
 }
 
-// seen returns text in small letters without what nobody sees.
+// seen returns text in small letters without its hidden characters.
 func seen(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.In(r, unicode.Cf, unicode.Variation_Selector) {
