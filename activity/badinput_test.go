@@ -126,7 +126,7 @@ func (m *mouth) look(name string) (events int) {
 		testutil.OK(m.t, err)
 		for _, e := range found {
 			seat.Room.Apply(e)
-			if shown := v.Inbox(seat, e.Seq-1, e.Seq, nil).Text; strings.TrimSpace(shown) == "" {
+			if shown := v.Inbox(seat, e.Seq-1, e.Seq, nil, time.Time{}).Text; strings.TrimSpace(shown) == "" {
 				m.unseen = append(m.unseen, fmt.Sprintf("%s: %s %+v", name, e.Body.Kind(), e.Body))
 			}
 		}

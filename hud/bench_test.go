@@ -96,7 +96,7 @@ func BenchmarkInbox(b *testing.B) {
 	s := w.v.Seat(id)
 	b.ReportAllocs()
 	for b.Loop() {
-		w.v.Inbox(s, e.Seq-1, e.Seq, map[spaces.EventID]string{e.ID: "direct"})
+		w.v.Inbox(s, e.Seq-1, e.Seq, map[spaces.EventID]string{e.ID: "direct"}, w.at)
 	}
 }
 

@@ -72,13 +72,13 @@ func (c *compactRenderer) line(i, limit int) {
 	c.refs = append(c.refs, m.ID)
 	text := textformat.ClipRunes(m.Text, limit)
 	if c.all || c.named[i] {
-		c.b = appendShort(append(c.b, ' '), m.Seq)
+		c.b = appendMessageID(append(c.b, ' '), m, c.me)
 	}
 	marked := len(c.b)
 	if below {
 		c.b = append(c.b, " ↩"...)
 	} else {
-		c.b = r.appendAnswered(c.b, m)
+		c.b = r.appendAnswered(c.b, m, c.me)
 	}
 	c.quote(m.ReplyTo)
 	c.b = appendOrigin(r.appendMarks(c.b, m), c.v, m)
@@ -130,7 +130,7 @@ func (c *compactRenderer) answers(i int) int {
 // when no line between them is shown.
 func (c *compactRenderer) below(q, i int) bool {
 	ms := c.seat.Room.Chat.Messages
-	if !sameDay(&ms[q], &ms[i]) {
+	if !c.sameDay(&ms[q], &ms[i]) {
 		return false
 	}
 	return c.excerpt || ms[i].At.Sub(ms[q].At) < recall.ConversationGap && !c.missing(q, i)
@@ -172,7 +172,7 @@ func (c *compactRenderer) lead(i int, m *spaces.ChatMessage) {
 		before = &ms[c.last]
 	}
 	switch {
-	case before == nil || !sameDay(before, m) || !c.excerpt && m.At.Sub(before.At) >= recall.ConversationGap:
+	case before == nil || !c.sameDay(before, m) || !c.excerpt && m.At.Sub(before.At) >= recall.ConversationGap:
 		c.b = c.appendWhen(c.b, before, m)
 		c.sender = ""
 	case c.missing(c.last, i):
@@ -187,12 +187,12 @@ func (c *compactRenderer) lead(i int, m *spaces.ChatMessage) {
 // conversation before it has too is left out, and in an excerpt the time of day.
 func (c *compactRenderer) appendWhen(dst []byte, before, m *spaces.ChatMessage) []byte {
 	const day, clock = "Mon 2 Jan", "15:04"
-	at := m.At.UTC()
+	at := c.seat.local(m.At)
 	var parts []string
-	if before == nil || !sameDay(before, m) {
+	if before == nil || !c.sameDay(before, m) {
 		parts = append(parts, day)
 	}
-	if before == nil || before.At.UTC().Year() != at.Year() {
+	if before == nil || c.seat.local(before.At).Year() != at.Year() {
 		parts = append(parts, "2006")
 	}
 	if !c.excerpt {
@@ -212,9 +212,13 @@ func (c *compactRenderer) missing(last, i int) bool {
 	return false
 }
 
-func sameDay(a, b *spaces.ChatMessage) bool {
-	const day = 24 * time.Hour
-	return a.At.Truncate(day).Equal(b.At.Truncate(day)) // in UTC, as times are counted
+// sameDay reports whether two messages are of one day where the room is.
+func (c *compactRenderer) sameDay(a, b *spaces.ChatMessage) bool {
+	if c.seat.Zone == nil {
+		const day = 24 * time.Hour
+		return a.At.Truncate(day).Equal(b.At.Truncate(day)) // in UTC
+	}
+	return onOneDay(c.seat.local(a.At), c.seat.local(b.At))
 }
 
 // away renders a line saying that the agent was not connected.

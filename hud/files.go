@@ -151,8 +151,7 @@ func (r *roomReader) infoText() string {
 	b := appendCard(nil, r.v, s, membersShown)
 	threads := slices.Sorted(maps.Keys(s.Room.Chat.Threads))
 	for _, t := range threads[:min(len(threads), maxEntries)] {
-		b = append(appendQuoted(append(b, "\nTHREAD "...), s.Room.threadTitle(t)), " id "...)
-		b = appendQuoted(b, textformat.ClipRunes(string(t), maxName))
+		b = s.Room.appendThread(append(b, "\nTHREAD "...), t)
 	}
 	if filed := s.Room.filed(); len(filed) > 0 {
 		b = append(append(b, "\nFILES "...), filesLine(s, filed, 0)...)

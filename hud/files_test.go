@@ -34,7 +34,7 @@ func TestARoomsFilesAndMembersCanBeLookedInto(t *testing.T) {
 		{"attachments", "secret", []string{"FILES: none"}, []string{"secret"}, 0},
 		{"members", "", []string{"Kai (human), 2 messages", "Nova (human), 1 message\n", "Ada (agent, you), 0 messages"}, nil, 0},
 		{"members", "nova", []string{"Nova"}, []string{"Kai"}, 0},
-		{"info", "", []string{`"Garden"`, "Kai", `THREAD "Repairs" id "t1"`, "FILES s1 2"}, []string{"pump"}, 0},
+		{"info", "", []string{`"Garden"`, "Kai", `THREAD t`, `"Repairs"`, "FILES s1 2"}, []string{"pump"}, 0},
 	} {
 		w.v.Active = id
 		got, refs, ok := ObjectText(w.v, c.object, c.filter)

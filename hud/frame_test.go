@@ -14,7 +14,7 @@ func TestFirstFrameIntroducesTheRoom(t *testing.T) {
 	w.wake(family)
 	got := w.frame().golden()
 	for _, want := range []string{
-		"SPACE s1 \"Family\" (direct): Kai (human), Ada (agent, you)\nINBOX (1 events):\n#1 [Family] Kai (human): \"hello \\\"Ada\\\"\" ← TRIGGER\n",
+		"SPACE s1 \"Family\" (direct): Kai (human), Ada (agent, you)\nINBOX (1 events), Fri 20 Nov 2026 14:06 UTC:\n#1 14:06 [Family] Kai (human): \"hello \\\"Ada\\\"\" ← TRIGGER\n",
 		"ACTIVE SPACE: \"Family\" (s1)\nTIME: Fri 2026-11-20 14:06 UTC\n",
 	} {
 		if !strings.Contains(got, want) {

@@ -36,6 +36,34 @@ func Handle[ID ~string](id ID) string {
 	return "~" + strconv.FormatUint(h.Sum64()&(1<<40-1), 36)
 }
 
+// ThreadLabel returns the short name of a thread in a room: its own id where that is a
+// number of at most six digits, else "t" and a hash of it.
+func ThreadLabel(t spaces.ThreadID) string {
+	if len(t) <= 6 && strings.Trim(string(t), "0123456789") == "" {
+		return string(t)
+	}
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(t)) // a hash does not fail
+	return "t" + strconv.FormatUint(h.Sum64()&(1<<28-1), 36)
+}
+
+// FindThread returns the thread that a name means: its label, its title or its id. Of
+// several with the same title it is the one with the newest message.
+func (r *SharedRoom) FindThread(name string) (spaces.ThreadID, bool) {
+	name = strings.Trim(strings.TrimSpace(name), `"`)
+	for i := len(r.Chat.Messages) - 1; i >= 0; i-- {
+		if t := r.Chat.Messages[i].Thread; t != "" && (ThreadLabel(t) == name || string(t) == name || strings.EqualFold(r.Chat.Threads[t], name)) {
+			return t, true
+		}
+	}
+	for t, title := range r.Chat.Threads {
+		if ThreadLabel(t) == name || string(t) == name || strings.EqualFold(title, name) {
+			return t, true
+		}
+	}
+	return "", false
+}
+
 // FindShort returns the entry of the room that the HUD shows under the id, a
 // [ShortID] or a [Handle], or nil. The id of a change (an edit, a reaction) represents
 // the message that was changed. The pointer is good until the next Apply.

@@ -101,11 +101,12 @@ func (w *inboxWriter) joinKept(head []byte, budget int) ([]byte, []spaces.EventI
 	for {
 		b := slices.Clone(head)
 		var refs []spaces.EventID
+		day := w.at
 		for i := 0; i < len(es); {
-			b = append(b, '\n')
 			if keep[i] > 0 {
-				b = w.appendEntry(b, &es[i], keep[i])
-				refs = es[i].appendRef(refs)
+				b, day = w.appendDay(b, day, &es[i])
+				b = w.appendEntry(append(b, '\n'), &es[i], keep[i])
+				refs = w.appendRefs(refs, &es[i])
 				i++
 				continue
 			}
@@ -113,7 +114,7 @@ func (w *inboxWriter) joinKept(head []byte, budget int) ([]byte, []spaces.EventI
 			for i < len(es) && keep[i] == 0 {
 				i++
 			}
-			b = appendElided(b, es[from:i])
+			b = appendElided(append(b, '\n'), es[from:i])
 		}
 		if messageOverhead+w.v.Counter.Count(string(b)) <= budget || !w.dropOne() {
 			return b, refs

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/trestle-bridge/trestle/internal/textformat"
 	"github.com/trestle-bridge/trestle/spaces"
@@ -47,20 +48,27 @@ func (r *SharedRoom) appendPeople(dst []byte, who []spaces.EntityID, self spaces
 }
 
 // appendAnswered appends the id of the message that m replies to.
-func (r *SharedRoom) appendAnswered(dst []byte, m *spaces.ChatMessage) []byte {
+func (r *SharedRoom) appendAnswered(dst []byte, m *spaces.ChatMessage, self spaces.EntityID) []byte {
 	if parent := r.Chat.Find(m.ReplyTo); m.ReplyTo != "" && parent != nil {
-		dst = append(dst, " ↩"...)
-		dst = appendShort(dst, parent.Seq)
+		dst = appendMessageID(append(dst, " ↩"...), parent, self)
 	}
 	return dst
+}
+
+// appendMessageID appends the id under which an agent is shown a message: a [Handle] for
+// one of its own, which is known when it is sent, else a [ShortID].
+func appendMessageID(dst []byte, m *spaces.ChatMessage, self spaces.EntityID) []byte {
+	if m.Sender == self && m.Notice == nil {
+		return append(dst, Handle(m.ID)...)
+	}
+	return appendShort(dst, m.Seq)
 }
 
 // appendMarks appends the properties of a message. They come before the colon, so that
 // no words can imitate them.
 func (r *SharedRoom) appendMarks(dst []byte, m *spaces.ChatMessage) []byte {
 	if m.Thread != "" {
-		dst = append(dst, " thread "...)
-		dst = appendQuoted(dst, r.threadTitle(m.Thread))
+		dst = r.appendThread(append(dst, " thread "...), m.Thread)
 	}
 	if m.Forwarded != "" {
 		dst = append(dst, " forwarded "...)
@@ -85,25 +93,55 @@ func (r *SharedRoom) appendMarks(dst []byte, m *spaces.ChatMessage) []byte {
 		dst = append(dst, " not delivered"...)
 	}
 	if len(m.Reactions) > 0 {
-		dst = append(dst, " reactions "...)
-		dst = appendQuoted(dst, reactions(m.Reactions))
+		dst = r.appendReactions(append(dst, " reactions"...), m.Reactions)
 	}
 	return dst
 }
 
-func (r *SharedRoom) threadTitle(t spaces.ThreadID) string {
-	if title := r.Chat.Threads[t]; title != "" {
-		return textformat.ClipRunes(title, maxName)
+// Bounds on what a line shows of the reactions to it.
+const (
+	maxEmojis  = 6 // different ones
+	maxReacted = 3 // people named for each
+)
+
+// appendReactions appends each emoji, in the order in which they came, with the people
+// who chose it.
+func (r *SharedRoom) appendReactions(dst []byte, rs []spaces.EmojiReaction) []byte {
+	var emojis []string
+	for i := range rs {
+		if !slices.Contains(emojis, rs[i].Emoji) {
+			emojis = append(emojis, rs[i].Emoji)
+		}
 	}
-	return string(t)
+	for _, emoji := range emojis[:min(len(emojis), maxEmojis)] {
+		dst = appendQuoted(append(dst, ' '), textformat.ClipRunes(emoji, 16))
+		n := 0
+		for i := range rs {
+			if rs[i].Emoji != emoji {
+				continue
+			}
+			if n++; n > maxReacted {
+				continue
+			}
+			if n > 1 {
+				dst = append(dst, ',')
+			}
+			dst = append(append(dst, ' '), r.speakers.find(rs[i].Who).label...)
+		}
+		if n > maxReacted {
+			dst = strconv.AppendInt(append(dst, " +"...), int64(n-maxReacted), 10)
+		}
+	}
+	return dst
 }
 
-func reactions(rs []spaces.EmojiReaction) string {
-	var b strings.Builder
-	for i := range rs[:min(len(rs), 12)] {
-		b.WriteString(textformat.ClipRunes(rs[i].Emoji, 16))
+// appendThread appends the label of a thread and, where it has one, its title.
+func (r *SharedRoom) appendThread(dst []byte, t spaces.ThreadID) []byte {
+	dst = append(dst, ThreadLabel(t)...)
+	if title := r.Chat.Threads[t]; title != "" {
+		dst = appendQuoted(append(dst, ' '), textformat.ClipRunes(title, maxName))
 	}
-	return b.String()
+	return dst
 }
 
 func appendAttachment(dst []byte, a *spaces.FileAttachment) []byte {
@@ -159,7 +197,7 @@ func (r *SharedRoom) appendNotice(dst []byte, m *spaces.ChatMessage, self spaces
 		dst = b.From.UTC().AppendFormat(dst, stampFormat)
 		dst = append(dst, " to "...)
 		dst = b.To.UTC().AppendFormat(dst, stampFormat)
-		dst = append(dst, ": "...)
+		dst = append(dst, " UTC: "...)
 		return appendQuoted(dst, textformat.ClipRunes(b.Reason, 120))
 	case spaces.UnreadableUpdate:
 		if b.What == spaces.AttachmentMissing {
@@ -195,14 +233,19 @@ const (
 // membersShown is how many members a space card names.
 const membersShown = 12
 
-// appendCard appends `SPACE s1 "Family" (direct): Kai (human), Ada (agent, you)`
-// without a line end. An empty room has an empty list.
+// appendCard appends `s1 "Family" (group, zone Europe/Zurich): Kai @kai2 (human, zone
+// Asia/Tokyo), Ada (agent, you)` without a line end. The time zone of the room is left
+// out where it is UTC, that of a person where it is the room's or unknown, and a handle
+// where it is the name. An empty room has no list.
 func appendCard(dst []byte, v *MindView, s *RoomView, members int) []byte {
 	dst = append(dst, s.Short...)
 	dst = append(dst, ' ')
 	dst = appendQuoted(dst, v.label(s))
 	dst = append(dst, " ("...)
 	dst = append(dst, kindOfRoom(s.Room.space)...)
+	if s.Zone != nil && s.Zone != time.UTC && s.Zone != time.Local {
+		dst = append(append(dst, ", zone "...), s.Zone.String()...)
+	}
 	dst = append(dst, "): "...)
 	ms := s.Room.members
 	n := min(len(ms), members)
@@ -210,7 +253,7 @@ func appendCard(dst []byte, v *MindView, s *RoomView, members int) []byte {
 		if i > 0 {
 			dst = append(dst, ", "...)
 		}
-		dst = s.Room.appendSpeaker(dst, ms[i].ID, v.me())
+		dst = s.appendMember(dst, &ms[i], v.me())
 	}
 	switch rest := len(ms) - n; {
 	case len(ms) == 0:
@@ -224,6 +267,33 @@ func appendCard(dst []byte, v *MindView, s *RoomView, members int) []byte {
 		dst = append(dst, " others"...)
 	}
 	return dst
+}
+
+// appendMember appends a person with what others need to know to call them.
+func (s *RoomView) appendMember(dst []byte, m *spaces.SpaceMember, self spaces.EntityID) []byte {
+	p := s.Room.speakers.find(m.ID)
+	dst = append(dst, p.label...)
+	if handle := CleanName(m.Handle); m.Handle != "" && skeleton(handle) != skeleton(p.label) {
+		dst = append(append(dst, " @"...), handle...)
+	}
+	dst = append(append(dst, " ("...), kindWord(p.kind)...)
+	if m.ID == self {
+		dst = append(dst, ", you"...)
+	}
+	if m.Zone != "" && (s.Zone == nil || s.Zone.String() != m.Zone) {
+		dst = append(append(dst, ", zone "...), zoneName(m.Zone)...)
+	}
+	return append(dst, ')')
+}
+
+// zoneName returns the name of a time zone as a line shows it.
+func zoneName(zone string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/_+-", r) {
+			return r
+		}
+		return -1
+	}, textformat.ClipRunes(zone, maxName))
 }
 
 func kindOfRoom(s spaces.Space) string {

@@ -21,9 +21,14 @@ type heard struct {
 }
 
 // inboxLine is the whole grammar of a message's line.
-var inboxLine = regexp.MustCompile(`^#([0-9a-z]+) \[([^\]\[":]+)\] ([^\[\]()":]+) \((human|agent|bot|service)(, you)?\)` +
-	`((?: ↩#[0-9a-z]+| thread "(?:[^"\\]|\\.)*"| forwarded "(?:[^"\\]|\\.)*"| broadcast| \+[a-z_]+(?: "(?:[^"\\]|\\.)*")?(?: \d+ KB)?` +
-	`| edited| pinned| not delivered| reactions "(?:[^"\\]|\\.)*"| from (?:s\d+|elsewhere))*): ("(?:[^"\\]|\\.)*")( ← TRIGGER)?$`)
+var inboxLine = regexp.MustCompile(`^#([0-9a-z]+) \d\d:\d\d \[([^\]\[":]+)\] ([^\[\]()":]+) \((human|agent|bot|service)(, you)?\)` +
+	`((?: ↩[#~][0-9a-z]+| ↩ (?:your ~[0-9a-z]+|#[0-9a-z]+ [^\[\]()":]+) (?:"(?:[^"\\]|\\.)*"|\[deleted\])| thread (?:t[0-9a-z]+|\d+)(?: "(?:[^"\\]|\\.)*")?| forwarded "(?:[^"\\]|\\.)*"| broadcast| \+[a-z_]+(?: "(?:[^"\\]|\\.)*")?(?: \d+ KB)?` +
+	`| edited| pinned| not delivered| reactions(?: "(?:[^"\\]|\\.)*" [^\[\]()":]+)+| from (?:s\d+|elsewhere))*): ("(?:[^"\\]|\\.)*")((?: \(\d+ (?:hours?|days?) ago\))? ← TRIGGER)?$`)
+
+var (
+	inboxHead = regexp.MustCompile(`^INBOX \((\d+) events\), [A-Z][a-z]{2} \d{1,2} [A-Z][a-z]{2} \d{4} \d\d:\d\d [A-Z]+:$`)
+	inboxDay  = regexp.MustCompile(`^— [A-Z][a-z]{2} \d{1,2} [A-Z][a-z]{2}(?: \d{4})? —$`)
+)
 
 // parseInbox reads a turn of new messages; anything else in it is an error.
 func parseInbox(text string) (lines []heard, card bool, err error) {
@@ -32,10 +37,15 @@ func parseInbox(text string) (lines []heard, card bool, err error) {
 		card, rows = true, rows[1:]
 	}
 	var n int
-	if _, err := fmt.Sscanf(rows[0], "INBOX (%d events):", &n); err != nil || rows[0] != fmt.Sprintf("INBOX (%d events):", n) {
+	if m := inboxHead.FindStringSubmatch(rows[0]); m == nil {
 		return nil, card, fmt.Errorf("header %q", rows[0])
+	} else if n, err = strconv.Atoi(m[1]); err != nil {
+		return nil, card, err
 	}
 	for _, row := range rows[1:] {
+		if inboxDay.MatchString(row) {
+			continue
+		}
 		m := inboxLine.FindStringSubmatch(row)
 		if m == nil {
 			return nil, card, fmt.Errorf("line %q", row)
@@ -56,9 +66,9 @@ func parseInbox(text string) (lines []heard, card bool, err error) {
 var compactDay = regexp.MustCompile(`^(?:[A-Z][a-z]{2} \d{1,2} [A-Z][a-z]{2}(?: \d{4})?(?: \d\d:\d\d)?|\d\d:\d\d)$`)
 
 // compactLine is the grammar of a line behind a gutter.
-var compactLine = regexp.MustCompile(`^((?: #[0-9a-z]+)?)((?: [^\[\]":↩+#()|]*?(?: \(you\))?)?)` +
-	`((?: ↩(?:#[0-9a-z]+(?: [^\[\]":↩+#()|]+?(?: \(you\))? "(?:[^"\\]|\\.)*")?)?| thread "(?:[^"\\]|\\.)*"| forwarded "(?:[^"\\]|\\.)*"| broadcast| \+[a-z_]+(?: "(?:[^"\\]|\\.)*")?(?: \d+ KB)?` +
-	`| edited| pinned| not delivered| beginning| reactions "(?:[^"\\]|\\.)*")*): (.*)$`)
+var compactLine = regexp.MustCompile(`^((?: [#~][0-9a-z]+)?)((?: [^\[\]":↩+#()|]*?(?: \(you\))?)?)` +
+	`((?: ↩(?:[#~][0-9a-z]+(?: [^\[\]":↩+#()|]+?(?: \(you\))? "(?:[^"\\]|\\.)*")?)?| thread (?:t[0-9a-z]+|\d+)(?: "(?:[^"\\]|\\.)*")?| forwarded "(?:[^"\\]|\\.)*"| broadcast| \+[a-z_]+(?: "(?:[^"\\]|\\.)*")?(?: \d+ KB)?` +
+	`| edited| pinned| not delivered| beginning| reactions(?: "(?:[^"\\]|\\.)*" [^\[\]()":]+)+)*): (.*)$`)
 
 // parseCompact reads a block of lines under the head of a room.
 func parseCompact(text string) (lines []heard, err error) {
@@ -151,7 +161,7 @@ func forge(t *testing.T, text string, field, position int) {
 	}
 	last := r.Chat.Messages[2]
 	s := w.v.Seat(id)
-	turn := w.v.Inbox(s, 0, last.Seq, map[spaces.EventID]string{last.ID: "direct"})
+	turn := w.v.Inbox(s, 0, last.Seq, map[spaces.EventID]string{last.ID: "direct"}, w.at)
 	text0 := turn.Text
 	if field == 5 { // the reaction is a line of its own; its grammar is tested elsewhere
 		text0 = withoutReactions(text0)
@@ -179,7 +189,7 @@ func withoutReactions(text string) string {
 		keep = append(keep, line)
 	}
 	out := strings.Join(keep, "\n")
-	return strings.Replace(out, fmt.Sprintf("INBOX (%d events):", len(keep)-2+dropped), fmt.Sprintf("INBOX (%d events):", len(keep)-2), 1)
+	return strings.Replace(out, fmt.Sprintf("INBOX (%d events)", len(keep)-2+dropped), fmt.Sprintf("INBOX (%d events)", len(keep)-2), 1)
 }
 
 // SEQ-40: 0 forged, 0 lost, over texts × fields × positions.
@@ -213,7 +223,7 @@ func TestQuoteShowsWhatHides(t *testing.T) {
 	for n := range 400 {
 		text := hostileText(n)
 		for _, got := range []string{Quote(text), gutter(text)} {
-			for _, bad := range []string{"<", ">", "&", "[INST]", "[/INST]", "\n", "\r", "\u2028", "\u202e", "\u200b", "\ufeff", "\U000E0041", "\x1b", "\x00", "\u0085"} {
+			for _, bad := range []string{"<|", "</", "<m", "<s", "<!", "[INST]", "[/INST]", "\n", "\r", "\u2028", "\u202e", "\u200b", "\ufeff", "\U000E0041", "\x1b", "\x00", "\u0085"} {
 				if strings.Contains(got, bad) {
 					t.Errorf("%q lets %q through", got, bad)
 				}

@@ -8,7 +8,7 @@ import (
 )
 
 // Quote returns text as a JSON string in which nothing can break out of the
-// line or be taken for markup: angle brackets, ampersands, controls,
+// line or be taken for markup: what begins a tag, controls,
 // bidi and zero-width characters, tag characters, line separators and the
 // tokens of chat templates are escaped. Joiners inside emoji stay. Any JSON
 // parser gives the text back.
@@ -73,7 +73,7 @@ func plainBytes(s string) int {
 // special are the ASCII bytes that are escaped somewhere.
 var special = func() (special [utf8.RuneSelf]bool) {
 	for c := range special {
-		special[c] = c < ' ' || c == 0x7f || strings.ContainsRune(`\"<>&[`, rune(c))
+		special[c] = c < ' ' || c == 0x7f || strings.ContainsRune(`\"<[`, rune(c))
 	}
 	return special
 }()
@@ -89,7 +89,7 @@ func appendASCII(dst []byte, s string, quoted bool) []byte {
 		return append(dst, '\\', 'r')
 	case c == '\\', c == '"' && quoted:
 		return append(dst, '\\', c)
-	case c == '"', c == '[' && !templateToken(s):
+	case c == '"', c == '[' && !templateToken(s), c == '<' && !opensTag(s[1:]):
 		return append(dst, c)
 	default:
 		return appendUnicode(dst, rune(c))
@@ -104,6 +104,13 @@ func appendUnicode(dst []byte, r rune) []byte {
 		return appendUnicode(appendUnicode(dst, hi), lo)
 	}
 	return append(dst, '\\', 'u', hexDigits[r>>12&15], hexDigits[r>>8&15], hexDigits[r>>4&15], hexDigits[r&15])
+}
+
+// opensTag reports whether a less-than sign before s may begin a tag or a token of a chat
+// template, such as <msg>, </msg>, <|im_start|> or <!-- -->.
+func opensTag(s string) bool {
+	r, _ := utf8.DecodeRuneInString(s)
+	return s != "" && (unicode.IsLetter(r) || strings.ContainsRune("/|!?_<", r) || r >= utf8.RuneSelf)
 }
 
 // templateToken reports whether s begins like [INST], [/INST], [TOOL_CALLS] and

@@ -3,6 +3,7 @@ package hud
 import (
 	"bytes"
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -122,24 +123,33 @@ func redactWords(text, words string) string {
 		return text
 	}
 	for _, short := range shorts {
-		quoted, plain := Quote(short), jsonString(short)
-		for _, form := range []string{quoted[1 : len(quoted)-1], gutter(short), plain[1 : len(plain)-1], short} {
+		quoted, plain := Quote(short), jsonString(short, false)
+		escaped := jsonString(short, true)
+		for _, form := range []string{quoted[1 : len(quoted)-1], gutter(short), plain[1 : len(plain)-1], escaped[1 : len(escaped)-1], short} {
 			text = strings.ReplaceAll(text, form, redacted)
 		}
 	}
 	return text
 }
 
-// jsonString returns text as a JSON string without HTML escapes, as models write it.
-func jsonString(text string) string {
+// jsonString returns text as a JSON string, with HTML escapes as Go's encoder writes it,
+// or without, as models do.
+func jsonString(text string, html bool) string {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
+	enc.SetEscapeHTML(html)
 	if enc.Encode(text) != nil {
 		panic("hud: a string that cannot be encoded as JSON")
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }
+
+var (
+	// ageMark is the age of a line that woke an agent.
+	ageMark = regexp.MustCompile(` \(\d+ (hours?|days?) ago\)$`)
+	// answerMark is before the beginning of a message that a new line is about.
+	answerMark = regexp.MustCompile(`↩ (your )?[#~]|reacted to your ~`)
+)
 
 // redactLines replaces the words of whole lines: the quoted ones of an inbox, and
 // those of compact lines, which begin with a blank.
@@ -152,17 +162,25 @@ func redactLines(text, quoted, escaped string) string {
 		switch {
 		case strings.HasPrefix(line, "#"):
 			body, mark := strings.CutSuffix(line, triggerMark)
+			age := ""
+			if mark {
+				age = ageMark.FindString(body)
+				body = strings.TrimSuffix(body, age)
+			}
 			if head, ok := strings.CutSuffix(body, ": "+quoted); ok {
-				lines[i] = head + ": " + redacted
-				if mark {
-					lines[i] += triggerMark
-				}
+				body = head + ": " + redacted
+			}
+			if head, _, _ := strings.Cut(body, `: "`); strings.Contains(head, " "+quoted) && answerMark.MatchString(head) {
+				body = strings.Replace(head, " "+quoted, " "+redacted, 1) + strings.TrimPrefix(body, head)
+			}
+			if lines[i] = body + age; mark {
+				lines[i] += triggerMark
 			}
 		case strings.HasPrefix(line, " "):
 			if head, ok := strings.CutSuffix(line, ": "+escaped); ok && escaped != "" {
 				lines[i] = head + ": " + redacted
 			}
-			if head, rest, ok := strings.Cut(lines[i], " "+quoted); ok && strings.Contains(head, "↩#") && !strings.Contains(head, ": ") {
+			if head, rest, ok := strings.Cut(lines[i], " "+quoted); ok && strings.Contains(head, "↩") && !strings.Contains(head, ": ") {
 				lines[i] = head + " " + redacted + rest // the beginning of the answered message
 			}
 		}

@@ -17,7 +17,7 @@ func TestDeletedWordsAreGoneFromEveryRendering(t *testing.T) {
 		w := newWorld(t)
 		id := w.room("Family", "kai", "ada")
 		w.says(id, "kai", words)
-		inbox := w.v.Inbox(&w.v.Seats[0], 0, 1, map[spaces.EventID]string{"sp-family/1": "direct"}).Text
+		inbox := w.v.Inbox(&w.v.Seats[0], 0, 1, map[spaces.EventID]string{"sp-family/1": "direct"}, w.at).Text
 		read, _ := ReadLines(w.v, id, 0, 5)
 		for _, text := range []string{inbox, read, "I noted: " + words} {
 			got := NewRedaction(words).Text(text)
@@ -74,7 +74,7 @@ func TestWhatHidesWordsIsNeverPassedBy(t *testing.T) {
 		words := rapid.StringOfN(rapid.SampledFrom([]rune("ab z9\n\"\\<&[]é語…\u200d👩\u115f")), 1, 140, -1).Draw(rt, "words")
 		short := textformat.ClipRunes(words, rapid.SampledFrom(append(inboxClips, stubChars)).Draw(rt, "limit"))
 		line := rapid.SampledFrom([]string{
-			"#1 Kai: " + Quote(short), " Kai: " + gutter(short), " Ada ↩#1 Kai " + Quote(short) + ": yes", "so " + short + " it is", jsonString(short),
+			"#1 Kai: " + Quote(short), " Kai: " + gutter(short), " Ada ↩#1 Kai " + Quote(short) + ": yes", "so " + short + " it is", jsonString(short, false),
 		}).Draw(rt, "line")
 		by := NewRedaction(words)
 		want := line

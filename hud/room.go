@@ -3,6 +3,7 @@ package hud
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"github.com/trestle-bridge/trestle/hud/recall"
 	"github.com/trestle-bridge/trestle/spaces"
@@ -38,6 +39,7 @@ type editEvent struct {
 	id     spaces.EventID
 	kind   spaces.EventKind
 	actor  spaces.EntityID
+	at     time.Time
 	target int // index of the message
 	emoji  string
 	all    bool // everybody's
@@ -136,7 +138,7 @@ func amends(b spaces.EventBody) bool {
 }
 
 func (r *SharedRoom) amended(e spaces.Event, i int) {
-	c := editEvent{seq: e.Seq, id: e.ID, kind: e.Body.Kind(), actor: e.Actor, target: i}
+	c := editEvent{seq: e.Seq, id: e.ID, kind: e.Body.Kind(), actor: e.Actor, at: e.At, target: i}
 	if b, ok := e.Body.(spaces.ReactionAdded); ok {
 		c.emoji = b.Emoji
 	}

@@ -3,10 +3,20 @@ package hud
 import (
 	"fmt"
 	"strings"
+	"testing"
 	"time"
 
+	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/spaces"
 )
+
+// zone loads a time zone.
+func zone(t testing.TB, name string) *time.Location {
+	t.Helper()
+	in, err := time.LoadLocation(name)
+	testutil.OK(t, err)
+	return in
+}
 
 // situations are more scenes whose frames are kept under testdata.
 var situations = map[string]func(w *world) string{
@@ -54,6 +64,48 @@ var situations = map[string]func(w *world) string{
 		w.says(id, "kai", "@Max and @Ada, who takes the report?")
 		w.says(id, "max", "I have the numbers, Ada could write it")
 		w.wake(id)
+		return w.frame().golden()
+	},
+	"five_days_late": func(w *world) string { // days and ages are told, by the clocks of the room
+		id := w.room("Work", "kai", "sage", "ada")
+		w.v.Seats[0].Zone = zone(w.t, "Europe/Zurich")
+		w.v.Seats[0].Room.members[1].Zone = "Asia/Tokyo"
+		w.at = w.at.Add(9*time.Hour + 30*time.Minute) // past midnight in Zurich
+		w.says(id, "kai", "the auditors wrote")
+		w.says(id, "sage", "@Ada the audit is tomorrow, remind us")
+		late := w.v.Seat(id).Room.Chat.Messages[1].ID
+		w.at = w.at.AddDate(0, 0, 5)
+		w.v.Active = id
+		s := w.v.Seat(id)
+		w.v.Current = append(w.v.Current, w.v.Inbox(s, 0, s.Room.Upto(), map[spaces.EventID]string{late: "mention"}, w.at))
+		return w.frame().golden()
+	},
+	"answers_to_what_was_said": func(w *world) string { // a reply quotes what it answers, a reaction says whose it is
+		id := w.room("Family", "kai", "nova", "ada")
+		asked := w.says(id, "kai", "which colour, @Ada?")
+		w.wake(id)
+		w.answers(id, "Red.")
+		w.rests("Responded to Kai about the colour.")
+		said := w.v.Seat(id).Room.Chat.Messages[1]
+		w.v.Seats[0].Uplink.Cursor = said.Seq
+		w.add(id, "nova", spaces.ReactionAdded{Target: said.ID, Emoji: "👍"})
+		w.add(id, "kai", spaces.MessagePosted{Text: "why?"}, replyTo(said.ID))
+		w.add(id, "nova", spaces.MessagePosted{Text: "I asked for blue"}, replyTo(asked.ID))
+		w.add(id, "kai", spaces.ReactionAdded{Target: asked.ID, Emoji: "🎨"})
+		w.wake(id)
+		read, _ := ReadLines(w.v, id, 0, 9)
+		return w.frame().golden() + "\n--- read\n" + read
+	},
+	"threads_by_label": func(w *world) string { // titles where there are any, short labels else
+		id := w.room("Work", "kai", "ada")
+		in := func(t spaces.ThreadID) func(*spaces.Event) { return func(e *spaces.Event) { e.Thread = t } }
+		w.add(id, "kai", spaces.MessagePosted{Text: "the build is red"}, in("1795613541.954890"))
+		w.add(id, "kai", spaces.SpaceRenamed{Title: "Release"}, in("1795613541.954890"))
+		w.add(id, "kai", spaces.MessagePosted{Text: "and here?"}, in("77"))
+		w.wake(id)
+		if t, ok := w.v.Seat(id).Room.FindThread("Release"); !ok || t != "1795613541.954890" {
+			w.t.Errorf("the thread by its title is %q", t)
+		}
 		return w.frame().golden()
 	},
 	"from_another_room": func(w *world) string { // GTS-23: where a message of the agent's came from

@@ -34,7 +34,7 @@ func (t FrameTail) String() string {
 
 // A TailInput holds what the tail shows and the view does not hold.
 type TailInput struct {
-	Now      time.Time // in the location in which plans and waits are due
+	Now      time.Time // in the location that is shown where no room is active
 	Phase    string    // text about the phase, the end of the message
 	Options  string    // text about what the agent may not or need not do now; may be empty
 	SetUp    string    // text about the onboarding of the active room; may be empty
@@ -136,12 +136,12 @@ func (w *tailWriter) writeText(in *TailInput) {
 	w.b = append(w.b, in.Phase...)
 }
 
-// time renders the current time in UTC, as history lines have it, and in the location
-// in which plans and waits are due where that has another offset.
+// time renders the current time by the clocks of the active room.
 func (w *tailWriter) time(now time.Time) {
-	w.b = now.UTC().AppendFormat(append(w.b, "TIME: "...), clockFormat)
-	if _, ahead := now.Zone(); ahead != 0 {
-		w.b = now.AppendFormat(append(w.b, ", here "...), clockFormat)
+	now = w.v.Seat(w.v.Active).local(now)
+	w.b = now.AppendFormat(append(w.b, "TIME: "...), clockFormat)
+	if zone := now.Location(); zone != time.UTC && zone != time.Local {
+		w.b = append(append(append(w.b, " ("...), zone.String()...), ')')
 	}
 	w.b = append(w.b, '\n')
 }
@@ -168,7 +168,7 @@ func (w *tailWriter) failure(f *spaces.SendFailed) {
 	}
 	dst := append(w.b, head...)
 	if s, m := w.v.find(f.Message); m != nil {
-		dst = append(appendShort(dst, m.Seq), " in "...)
+		dst = append(appendMessageID(dst, m, w.v.me()), " in "...)
 		dst = append(append(dst, s.Short...), ' ')
 		dst = append(appendQuoted(dst, textformat.ClipRunes(m.Text, 60)), ' ')
 	}
@@ -232,7 +232,7 @@ func (w *tailWriter) wait(wait *spaces.PendingWait) {
 
 // question renders the question of a wait and its room.
 func (w *tailWriter) question(wait *spaces.PendingWait) {
-	w.b = appendShort(w.b, wait.Seq)
+	w.b = append(w.b, Handle(wait.Message)...)
 	if s := w.v.Seat(wait.Space); s != nil {
 		w.b = append(append(w.b, " in "...), s.Short...)
 	}

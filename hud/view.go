@@ -22,6 +22,8 @@ type RoomView struct {
 	Short string
 	// Weight is the factor of the room's lines while another room is active. Default: 1
 	Weight float64
+	// Zone is the time zone in which the room's times are shown; nil is UTC.
+	Zone *time.Location
 
 	foreign  bool              // of another circle, see [NewForeignView]
 	audience []spaces.EntityID // those who can read what the mind says
@@ -72,6 +74,21 @@ func (v *MindView) Seat(id spaces.SpaceID) *RoomView {
 	}
 	return nil
 }
+
+// local returns a time as the room's people read it off their clocks. The zero time
+// stays zero; a nil room is in the location of the time.
+func (s *RoomView) local(t time.Time) time.Time {
+	switch {
+	case t.IsZero() || s == nil:
+		return t
+	case s.Zone == nil:
+		return t.UTC()
+	}
+	return t.In(s.Zone)
+}
+
+// onOneDay reports whether two times of one location are on the same day.
+func onOneDay(a, b time.Time) bool { return a.YearDay() == b.YearDay() && a.Year() == b.Year() }
 
 func (v *MindView) me() spaces.EntityID { return v.Agent.Entity() }
 

@@ -91,7 +91,7 @@ func (w *world) wake(room spaces.SpaceID) {
 	if n := len(s.Room.Chat.Messages); n > 0 {
 		triggers[s.Room.Chat.Messages[n-1].ID] = "direct"
 	}
-	t := w.v.Inbox(s, s.Uplink.Cursor, s.Room.Upto(), triggers)
+	t := w.v.Inbox(s, s.Uplink.Cursor, s.Room.Upto(), triggers, w.at)
 	w.v.Current = append(w.v.Current, t)
 }
 

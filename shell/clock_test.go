@@ -12,8 +12,8 @@ import (
 )
 
 // CON-13, BLU-50: an agent is shown the time by the clock that its plans and waits go by,
-// that of its machine's zone, beside the one of its history (UTC). A plan for noon is due
-// at noon by that clock.
+// that of its machine's zone where no other is set. A plan for noon is due at noon by that
+// clock.
 func TestAnAgentIsShownTheClockOfItsPlans(t *testing.T) {
 	k := &keeper{ChatModel: mindful(func(_ context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
 		if r.NoCalls {
@@ -44,7 +44,7 @@ func TestAnAgentIsShownTheClockOfItsPlans(t *testing.T) {
 		}
 		shown := map[string]bool{}
 		for _, r := range k.asked {
-			for _, found := range regexp.MustCompile(`(here|next|until) \w+ 2000-01-01 \d\d:\d\d ([A-Z]+)`).FindAllStringSubmatch(whole(r)+"\n", -1) {
+			for _, found := range regexp.MustCompile(`(TIME:|next|until) \w+ 2000-01-01 \d\d:\d\d ([A-Z]+)`).FindAllStringSubmatch(whole(r)+"\n", -1) {
 				if shown[found[1]] = true; found[2] != "IST" {
 					t.Errorf("shown is %s", found[0])
 				}

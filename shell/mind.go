@@ -168,9 +168,18 @@ func (m *mind) seated(uplinks []spaces.Uplink) (fresh []spaces.SpaceID) {
 			m.seats = append(m.seats, hud.RoomView{Room: hud.NewRoom(spaces.Space{ID: u.Space}), Short: "s" + strconv.Itoa(i+1)})
 			fresh = append(fresh, u.Space)
 		}
-		m.seats[i].Uplink, m.seats[i].Weight = u, m.shell.Settings(m.id.Agent, u.Space).Weight
+		settings := m.shell.Settings(m.id.Agent, u.Space)
+		m.seats[i].Uplink, m.seats[i].Weight, m.seats[i].Zone = u, settings.Weight, m.shell.zone(settings)
 	}
 	return fresh
+}
+
+// zone returns the time zone of a room with those settings.
+func (s *Shell) zone(set AgentSettings) *time.Location {
+	if set.Zone != nil {
+		return set.Zone
+	}
+	return s.Now().Location()
 }
 
 // page is how many events are read at once.

@@ -98,7 +98,7 @@ func (c *cycle) preview(p WakePreview) (PreviewFrame, error) {
 		v.Closed = slices.DeleteFunc(slices.Clone(v.Closed), func(x spaces.ClosedCycle) bool { return x.N <= k.Upto })
 	}
 	began := time.Now()
-	turn := v.Inbox(seat, trigger.Seq-1, trigger.Seq, map[spaces.EventID]string{trigger.ID: "preview"})
+	turn := v.Inbox(seat, trigger.Seq-1, trigger.Seq, map[spaces.EventID]string{trigger.ID: "preview"}, trigger.At)
 	v.Current = []spaces.TranscriptTurn{turn}
 	in.Recalled = v.Recall(trigger.Text, p.Tokens-v.Count())
 	tail := v.Tail(in)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/trestle-bridge/trestle/hud"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -42,7 +43,7 @@ func (c *cycle) notice(ctx context.Context) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if t := c.wake.Timer; t != nil && c.step == 0 && len(c.pending) == 0 {
-		c.pending = append(c.pending, spaces.TranscriptTurn{Role: spaces.RoleUser, Text: "INBOX (1 events):\n" + m.called(t, c.began) + " ← TRIGGER"})
+		c.pending = append(c.pending, spaces.TranscriptTurn{Role: spaces.RoleUser, Text: hud.InboxHead(m.seat(t.Space), 1, c.began) + "\n" + m.called(t, c.began) + " ← TRIGGER"})
 	}
 	if c.heard < len(c.wake.Waits) {
 		c.hear(m.view(c))
@@ -64,7 +65,7 @@ func (c *cycle) notice(ctx context.Context) error {
 	}
 	v := m.view(c)
 	v.Current = append(slices.Clip(c.turns), c.pending...)
-	if turn := v.Inbox(v.Seat(c.wake.Cycle.Space), c.upto, upto, triggers); turn.Text != "" {
+	if turn := v.Inbox(v.Seat(c.wake.Cycle.Space), c.upto, upto, triggers, c.shell.Now()); turn.Text != "" {
 		c.pending = append(c.pending, turn)
 		c.recalled = nil
 	}

@@ -25,7 +25,7 @@ func TestAFreshStartLeavesUnreadLinesBehind(t *testing.T) {
 		if strings.Contains(last, "third stone") {
 			t.Errorf("the frame has what was left behind:\n%s", last)
 		}
-		if !strings.Contains(last, "INBOX (2 events):") || !strings.Contains(last, "we meet at nine") {
+		if !strings.Contains(last, "INBOX (2 events),") || !strings.Contains(last, "we meet at nine") {
 			t.Errorf("the frame has not what came since:\n%s", last)
 		}
 	})

@@ -79,22 +79,23 @@ type AgentSettings struct {
 	Threads       hud.ConversationWeights // of conversations (SEQ-68, SEQ-69, SEQ-70)
 	LevelStart    int                     // levels of compression, 1 to 5 (SEQ-47)
 	LevelMax      int
-	Guard         float64       // share of the window that is never passed (PRD-6.4)
-	Snippet       int           // characters of an account that are compared with what is asked
-	Weight        float64       // of the room beside the active one (SEQ-24, SEQ-43); 1 is as others
-	ReadLimit     int           // lines one read shows, when the agent does not say
-	MemoryChars   int           // of one memory
-	Onboarding    int           // tokens that setting up a room may take of a frame; 0: nothing is offered or set up
-	CompactAfter  int           // closed cycles after which a rested mind is cut (PRD-6.4)
-	CompactKeep   int           // newest ones that every cut leaves verbatim
-	SummaryTokens int           // of what such a cut leaves of the others, at least
-	DigestModel   string        // the endpoint's model that condenses old accounts; empty: none
-	MeaningModel  string        // the endpoint's model that says where words stand; empty: none
-	CacheTTL      time.Duration // how long a provider's cache lives
-	CycleTokens   int           // what one cycle may use
-	RootTokens    int           // what one causal chain may use; 0 is unlimited
-	SenderTokens  int           // one person's words, a day; 0 is unlimited
-	AgentTokens   int           // a day, in weighted tokens; 0 is unlimited
+	Guard         float64        // share of the window that is never passed (PRD-6.4)
+	Snippet       int            // characters of an account that are compared with what is asked
+	Weight        float64        // of the room beside the active one (SEQ-24, SEQ-43); 1 is as others
+	Zone          *time.Location // of the room's clocks; nil: that of [Options.Now]
+	ReadLimit     int            // lines one read shows, when the agent does not say
+	MemoryChars   int            // of one memory
+	Onboarding    int            // tokens that setting up a room may take of a frame; 0: nothing is offered or set up
+	CompactAfter  int            // closed cycles after which a rested mind is cut (PRD-6.4)
+	CompactKeep   int            // newest ones that every cut leaves verbatim
+	SummaryTokens int            // of what such a cut leaves of the others, at least
+	DigestModel   string         // the endpoint's model that condenses old accounts; empty: none
+	MeaningModel  string         // the endpoint's model that says where words stand; empty: none
+	CacheTTL      time.Duration  // how long a provider's cache lives
+	CycleTokens   int            // what one cycle may use
+	RootTokens    int            // what one causal chain may use; 0 is unlimited
+	SenderTokens  int            // one person's words, a day; 0 is unlimited
+	AgentTokens   int            // a day, in weighted tokens; 0 is unlimited
 	SpaceTokens   int
 	AllTokens     int
 }

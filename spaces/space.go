@@ -74,6 +74,9 @@ type Entity struct {
 	Handle string // without @
 	// Portrait is the public address of their picture; may be empty.
 	Portrait string
+	// Zone is the name of their time zone, such as "Europe/Zurich", as they or their
+	// platform gave it; empty is unknown.
+	Zone string
 }
 
 // A PlatformIdentity is an entity's name on one platform. Two identities are the same

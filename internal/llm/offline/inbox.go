@@ -11,7 +11,7 @@ import (
 
 // An InboxLine is one INBOX line of a prompt, as
 //
-//	#a7 [Family] Kai (human): "hello there" ← TRIGGER
+//	#a7 14:05 [Family] Kai (human): "hello there" ← TRIGGER
 type InboxLine struct {
 	ID       string // with its #
 	Space    string
@@ -72,6 +72,7 @@ func parseLine(s string) (l InboxLine, ok bool) {
 		return InboxLine{}, false
 	}
 	id, head, ok := strings.Cut(s[:from], " [")
+	id, _, _ = strings.Cut(id, " ") // the time is behind it
 	if !ok {
 		return InboxLine{}, false
 	}
