@@ -43,6 +43,7 @@ func identity(a adapters.BotAccount, p adapters.Person) spaces.PlatformIdentity 
 		Name:     spaces.TruncateText(p.Name, spaces.MaxNameBytes),
 		Handle:   spaces.TruncateText(p.Handle, spaces.MaxNameBytes),
 		Portrait: portrait(p.Portrait),
+		Zone:     spaces.TruncateText(p.Zone, spaces.MaxNameBytes),
 	}
 }
 

@@ -80,6 +80,9 @@ type Person struct {
 	// Portrait is their picture, at an https address that anybody may open and that
 	// holds no credential. It goes with the Name: empty beside one, they have none.
 	Portrait string `json:",omitzero"`
+	// Zone is the name of their time zone, such as "Europe/Zurich", where the platform
+	// tells it; else empty.
+	Zone string `json:",omitzero"`
 }
 
 // UpdateBody is what an update says. The set is closed.

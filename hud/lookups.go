@@ -120,34 +120,51 @@ type roomReader struct {
 
 func newRoomReader(v *MindView) *roomReader { return &roomReader{v: v, tokens: max(500, v.Budget()/5)} }
 
-// ReadLines renders the last limit lines of a room before seq, the newest if
-// that is 0, every one with its id.
-func ReadLines(v *MindView, id spaces.SpaceID, before int64, limit int) (string, []spaces.EventID) {
-	s := v.FindRoom(string(id))
+// A ReadQuery says which lines [ReadLines] reads.
+type ReadQuery struct {
+	Space  spaces.SpaceID
+	Before int64     // only lines before this seq; 0: all
+	Since  time.Time // only lines from then on; zero: all
+	Until  time.Time // only lines before then; zero: all
+	Limit  int       // lines
+}
+
+// ReadLines renders the last lines of a room that the query wants, every one with its id
+// and clipped to 400 characters.
+func ReadLines(v *MindView, q ReadQuery) (string, []spaces.EventID) {
+	s := v.FindRoom(string(q.Space))
 	if s == nil {
 		return "There is no such space.", nil
 	}
-	to := len(s.Room.Chat.Messages)
-	if before > 0 {
-		to = s.Room.Chat.After(before - 1)
+	to, limit := len(s.Room.Chat.Messages), q.Limit
+	if q.Before > 0 {
+		to = s.Room.Chat.After(q.Before - 1)
 	}
 	var lines []int
 	r := newRoomReader(v)
 	spent := 0
 	for i := to - 1; i >= 0 && len(lines) < limit; i-- {
-		if s.Room.Chat.Messages[i].Deleted || !s.shows(i) {
+		if m := &s.Room.Chat.Messages[i]; m.Deleted || !s.shows(i) || !within(m.At, q.Since, q.Until) {
 			continue
 		}
-		if spent += v.lineTokens(s, i) + 8; spent > r.tokens && len(lines) > 0 {
+		if spent += min(v.lineTokens(s, i), lookChars) + 8; spent > r.tokens && len(lines) > 0 {
 			break
 		}
 		lines = append(lines, i)
 	}
 	if len(lines) == 0 {
-		return "There are no earlier lines.", nil
+		return "There are no such lines.", nil
 	}
 	slices.Reverse(lines)
 	return r.lines(s, lines)
+}
+
+// lookChars is how many characters of a line a lookup shows.
+const lookChars = 400
+
+// within reports whether a time is in a span; a bound that is zero is none.
+func within(t, since, until time.Time) bool {
+	return !t.Before(since) && (until.IsZero() || t.Before(until))
 }
 
 // lines renders lines of one room under its name, each with its id.
@@ -158,8 +175,12 @@ func (r *roomReader) lines(s *RoomView, lines []int) (string, []spaces.EventID) 
 		of = 0 // the number of lines in a room of another circle is not shown
 	}
 	c.b, c.all = appendRoomHead(nil, r.v, s, len(lines), of), true
+	limit := lookChars
+	if len(lines) == 1 {
+		limit = r.tokens * 2 // a line asked for alone is shown whole
+	}
 	for _, i := range lines {
-		c.line(i, r.tokens*2)
+		c.line(i, limit)
 	}
 	return c.text(), c.refs
 }
@@ -169,30 +190,43 @@ type SearchQuery struct {
 	Text  string
 	Space spaces.SpaceID // only in this room; empty: in all rooms of the mind and of other circles
 	Since time.Time      // only lines from then on; zero: all
+	Until time.Time      // only lines before then; zero: all
 	Limit int            // lines
+	// Recalled are lines on the agent's screen beside those of the keyframe and turns.
+	Recalled []RecalledLine
 }
 
 // SearchLines renders the lines that answer the query best, in order within each
-// room, every one with its id.
+// room, every one with its id and clipped to 400 characters. Lines that are on the
+// agent's screen are left out.
 func SearchLines(v *MindView, q SearchQuery) (string, []spaces.EventID) {
 	var found []recall.SearchHit
 	seats := slices.DeleteFunc(v.allRooms(), func(s *RoomView) bool { return !s.Uplink.Live || q.Space != "" && s.Uplink.Space != q.Space })
 	rooms, weights := v.searchRooms(seats), v.weights()
+	shown := v.onScreen(q.Recalled)
+	before := 0
 	recall.Rank(rooms, recall.NewQuery(q.Text), &weights, nil, func(h recall.SearchHit) {
-		if !seats[h.Room].Room.Chat.Messages[h.Line].At.Before(q.Since) {
+		switch m := &seats[h.Room].Room.Chat.Messages[h.Line]; {
+		case !within(m.At, q.Since, q.Until):
+		case shown[m.ID]:
+			before++
+		default:
 			found = append(found, h)
 		}
 	})
 	recall.SortHits(found, rooms)
-	if len(found) == 0 {
-		return "Nothing was found.", nil
+	switch {
+	case len(found) == 0 && before > 0:
+		return "No match but what is on your screen already.", nil
+	case len(found) == 0:
+		return "No match.", nil
 	}
 	r := newRoomReader(v)
 	spent := 0
 	lines := map[string][]int{}
 	for n, f := range found {
 		s := seats[f.Room]
-		if spent += v.lineTokens(s, f.Line) + 8; n == q.Limit || spent > r.tokens && n > 0 {
+		if spent += min(v.lineTokens(s, f.Line), lookChars) + 8; n == q.Limit || spent > r.tokens && n > 0 {
 			break
 		}
 		lines[s.Short] = append(lines[s.Short], f.Line)

@@ -170,7 +170,7 @@ func forge(t *testing.T, text string, field, position int) {
 	if err != nil || !card || !slices.Equal(got, want) {
 		t.Fatalf("field %d position %d text %q: got %+v %v, want %+v\n%s", field, position, text, got, err, want, turn.Text)
 	}
-	block, _ := ReadLines(w.v, id, 0, 10)
+	block, _ := ReadLines(w.v, ReadQuery{Space: id, Limit: 10})
 	lines, err := parseCompact(block)
 	want[2].Trigger = false
 	if err != nil || !slices.Equal(lines, want) {

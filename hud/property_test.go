@@ -49,7 +49,7 @@ func live(t *rapid.T, w *world, each func()) {
 		w.wake(room)
 		each()
 		if rapid.Bool().Draw(t, "looks") {
-			text, refs := ReadLines(w.v, room, 0, 50)
+			text, refs := ReadLines(w.v, ReadQuery{Space: room, Limit: 50})
 			w.v.Current = append(w.v.Current,
 				spaces.TranscriptTurn{Role: spaces.RoleAssistant, Calls: []spaces.TurnCall{{ID: "r", Name: "read_messages", Args: "{}"}}},
 				spaces.TranscriptTurn{Role: spaces.RoleTool, CallID: "r", Text: text, Refs: refs})
@@ -235,7 +235,7 @@ func TestDeletedWordsAreFoundNowhere(t *testing.T) {
 		w.v.Active = id
 		w.v.Seats[0].Uplink.Cursor = w.v.Seats[0].Room.Upto()
 		found, _ := SearchLines(w.v, SearchQuery{Text: canary + " garden", Limit: 50})
-		read, _ := ReadLines(w.v, id, 0, 100)
+		read, _ := ReadLines(w.v, ReadQuery{Space: id, Limit: 100})
 		recalled := w.v.Tail(TailInput{Recalled: w.v.Recall(canary+" garden answer", 1000)}).Recalled
 		plan := w.cut(CutFirst)
 		shown := strings.Join([]string{found, read, recalled, w.frame().golden(), fmt.Sprintf("%+v", plan)}, "\n")

@@ -18,7 +18,7 @@ func TestDeletedWordsAreGoneFromEveryRendering(t *testing.T) {
 		id := w.room("Family", "kai", "ada")
 		w.says(id, "kai", words)
 		inbox := w.v.Inbox(&w.v.Seats[0], 0, 1, map[spaces.EventID]string{"sp-family/1": "direct"}, w.at).Text
-		read, _ := ReadLines(w.v, id, 0, 5)
+		read, _ := ReadLines(w.v, ReadQuery{Space: id, Limit: 5})
 		for _, text := range []string{inbox, read, "I noted: " + words} {
 			got := NewRedaction(words).Text(text)
 			if len(words) < plainRedaction && !strings.HasPrefix(text, "I noted") || len(words) >= plainRedaction {

@@ -91,7 +91,7 @@ func (r *SharedRoom) Meet(seen []spaces.SpaceMember) {
 			continue // an event will report who joined
 		}
 		m := &r.members[next]
-		r.met = r.met && m.Name == s.Name && m.Handle == s.Handle && m.Kind == s.Kind
+		r.met = r.met && m.Name == s.Name && m.Handle == s.Handle && m.Kind == s.Kind && m.Zone == s.Zone
 		next++
 	}
 }

@@ -139,7 +139,7 @@ func (b *keyframeBuilder) planList() *section {
 }
 
 func planLine(v *MindView, t *spaces.WakeTimer) string {
-	line := "- " + string(t.Kind) + " " + Handle(t.Name()) + ": next " + Clock(t.Due)
+	line := "- " + string(t.Kind) + " " + Handle(t.Name()) + ": next " + ClockIn(t.Due)
 	if t.Cron != "" {
 		line += ", cron " + Quote(t.Cron)
 	}
@@ -149,8 +149,15 @@ func planLine(v *MindView, t *spaces.WakeTimer) string {
 	return line + ": " + Quote(t.Note)
 }
 
-// Clock formats a time in its own location.
-func Clock(t time.Time) string { return t.Format(clockFormat) }
+// ClockIn formats a time by the clocks of its own location, with the name of that where it
+// is known.
+func ClockIn(t time.Time) string {
+	text := t.Format(clockFormat)
+	if zone := t.Location(); zone != time.UTC && zone != time.Local && zone.String() != "" {
+		text += " (" + zone.String() + ")"
+	}
+	return text
+}
 
 func (b *keyframeBuilder) noteList(terms []string) *section {
 	l := &section{header: "NOTES"}

@@ -93,7 +93,7 @@ var situations = map[string]func(w *world) string{
 		w.add(id, "nova", spaces.MessagePosted{Text: "I asked for blue"}, replyTo(asked.ID))
 		w.add(id, "kai", spaces.ReactionAdded{Target: asked.ID, Emoji: "🎨"})
 		w.wake(id)
-		read, _ := ReadLines(w.v, id, 0, 9)
+		read, _ := ReadLines(w.v, ReadQuery{Space: id, Limit: 9})
 		return w.frame().golden() + "\n--- read\n" + read
 	},
 	"threads_by_label": func(w *world) string { // titles where there are any, short labels else

@@ -105,6 +105,9 @@ func (c *speakerNames) find(id spaces.EntityID) speaker {
 	return c.people[id]
 }
 
+// Label returns the name under which the room's lines show a person or agent.
+func (r *SharedRoom) Label(id spaces.EntityID) string { return r.speakers.find(id).label }
+
 // skeleton maps names that look alike to the same string.
 func skeleton(name string) string {
 	return strings.Map(func(r rune) rune {

@@ -138,11 +138,7 @@ func (w *tailWriter) writeText(in *TailInput) {
 
 // time renders the current time by the clocks of the active room.
 func (w *tailWriter) time(now time.Time) {
-	now = w.v.Seat(w.v.Active).local(now)
-	w.b = now.AppendFormat(append(w.b, "TIME: "...), clockFormat)
-	if zone := now.Location(); zone != time.UTC && zone != time.Local {
-		w.b = append(append(append(w.b, " ("...), zone.String()...), ')')
-	}
+	w.b = append(append(w.b, "TIME: "...), ClockIn(w.v.Seat(w.v.Active).local(now))...)
 	w.b = append(w.b, '\n')
 }
 

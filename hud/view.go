@@ -175,6 +175,20 @@ func (v *MindView) eachRefs(f func([]spaces.EventID)) {
 	}
 }
 
+// onScreen returns the messages whose words the agent is shown.
+func (v *MindView) onScreen(recalled []RecalledLine) map[spaces.EventID]bool {
+	shown := map[spaces.EventID]bool{}
+	v.eachRefs(func(ids []spaces.EventID) {
+		for _, id := range ids {
+			shown[id] = true
+		}
+	})
+	for _, l := range recalled {
+		shown[l.Event] = true
+	}
+	return shown
+}
+
 // newest returns the time of the newest event in a room of the mind.
 func (v *MindView) newest() time.Time {
 	var at time.Time

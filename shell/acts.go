@@ -46,7 +46,7 @@ type toolSpec struct {
 	name   string
 	tier   spaces.ToolTier
 	risk   spaces.ToolRisk
-	room   bool // a space act: one a step
+	room   bool // it acts on a room
 	hidden bool // not offered to the model
 	schema json.RawMessage
 	about  string
@@ -138,14 +138,16 @@ func NewCatalogue(files bool) *ToolRegistry {
 		define[react]("react", plat, spaces.RiskWriteOwn, true),
 		define[editMessage]("edit_message", plat, spaces.RiskWriteOwn, true),
 		define[deleteMessage]("delete_message", plat, spaces.RiskWriteOwn, true),
-		define[use]("use", sys, spaces.RiskReadOwn, false),
+		define[look]("look", sys, spaces.RiskReadOwn, false),
+		understood(define[use]("use", sys, spaces.RiskReadOwn, false)),
 		define[enterSpace]("enter_space", sys, spaces.RiskReadOwn, false),
-		define[view]("view", sys, spaces.RiskReadOwn, false),
+		understood(define[view]("view", sys, spaces.RiskReadOwn, false)),
 		define[readMessages]("read_messages", plat, spaces.RiskReadOwn, false),
 		define[search]("search", plat, spaces.RiskReadOwn, false),
 		define[sleep]("sleep", sys, spaces.RiskReadOwn, false),
-		define[timer]("timer", sys, spaces.RiskReadOwn, false),
-		define[plan]("plan", sys, spaces.RiskReadOwn, false),
+		define[remind]("remind", sys, spaces.RiskReadOwn, false),
+		understood(define[timer]("timer", sys, spaces.RiskReadOwn, false)),
+		understood(define[plan]("plan", sys, spaces.RiskReadOwn, false)),
 		define[bookmark]("bookmark", sys, spaces.RiskReadOwn, false),
 		define[note]("note", sys, spaces.RiskReadOwn, false),
 		define[goal]("goal", sys, spaces.RiskReadOwn, false),
@@ -208,6 +210,7 @@ var toolNames = map[string]string{
 	"reply": "send_message", "respond": "send_message", "answer": "send_message", "speak": "send_message", "post": "send_message",
 	"postmessage": "send_message", "sendmsg": "send_message", "replytomessage": "send_message",
 	"reacttomessage": "react", "addreaction": "react", "memorize": "remember", "savememory": "remember", "searchmessages": "search",
+	"reminder": "remind", "setreminder": "remind", "createreminder": "remind", "remindme": "remind", "schedule": "remind", "lookup": "look",
 }
 
 // find returns the tool that a name means: its own, also in other case and with other

@@ -27,6 +27,39 @@ func (a enterSpace) perform(s *stepContext) toolResult {
 	return s.done(map[string]any{"spaceId": s.short(room), "spaceName": hud.CleanName(room.Name())})
 }
 
+type look struct {
+	What string `json:"what"`
+	Of   string `json:"of,omitempty" jsonschema:"a space; default: the active one"`
+	Find string `json:"find,omitempty" jsonschema:"words it holds"`
+}
+
+// lookObjects are what can be looked at, and the objects of a mind or room they are; the
+// others have a text of their own.
+var lookObjects = map[string]string{
+	"members": "members", "info": "info", "files": "attachments", "notes": "agent_notes", "goals": "goals", "memories": "memories",
+	"reminders": "plans", "bookmarks": "context_manager",
+}
+
+func (look) values() map[string][]string {
+	return map[string][]string{"what": {"spaces", "members", "info", "files", "reminders", "memories", "goals", "notes", "bookmarks", "capabilities"}}
+}
+
+func (a look) perform(s *stepContext) toolResult {
+	if a.Of != "" {
+		room, out := s.room(a.Of)
+		if room == nil {
+			return out
+		}
+		active := s.view.Active
+		s.view.Active = room.ID()
+		defer func() { s.view.Active = active }()
+	}
+	if a.What == "spaces" {
+		return s.shown(hud.SpacesText(s.view))
+	}
+	return use{Object: cmp.Or(lookObjects[a.What], a.What), Input: a.Find}.perform(s)
+}
+
 type view struct {
 	What string `json:"what"`
 }
@@ -57,7 +90,9 @@ func (a view) perform(s *stepContext) toolResult {
 type readMessages struct {
 	Space  string `json:"space,omitempty" jsonschema:"default: the active space"`
 	Limit  int    `json:"limit,omitempty" jsonschema:"how many lines; default 50"`
-	Before string `json:"before,omitempty" jsonschema:"id of a message: read what came before it"`
+	Before string `json:"before,omitempty" jsonschema:"id of a message"`
+	Since  string `json:"since,omitempty" jsonschema:"a date (2026-01-31) or age (48h)"`
+	Until  string `json:"until,omitempty" jsonschema:"the same"`
 }
 
 func (a readMessages) perform(s *stepContext) toolResult {
@@ -77,17 +112,22 @@ func (a readMessages) perform(s *stepContext) toolResult {
 		}
 		before = m.Seq
 	}
-	return s.shown(hud.ReadLines(s.view, room.ID(), before, limit))
+	since, until, out := between(s, a.Since, a.Until)
+	if !out.ok {
+		return out
+	}
+	return s.shown(hud.ReadLines(s.view, hud.ReadQuery{Space: room.ID(), Before: before, Since: since, Until: until, Limit: limit}))
 }
 
 type search struct {
 	Query string `json:"query" jsonschema:"words to look for"`
-	Space string `json:"space,omitempty" jsonschema:"only in this space; default: all of yours"`
-	Since string `json:"since,omitempty" jsonschema:"only after this date (2026-01-31) or within this time (48h)"`
+	Space string `json:"space,omitempty" jsonschema:"default: all of yours"`
+	Since string `json:"since,omitempty" jsonschema:"a date (2026-01-31) or age (48h)"`
+	Until string `json:"until,omitempty" jsonschema:"the same"`
 	Limit int    `json:"limit,omitempty" jsonschema:"how many lines; default 20"`
 }
 
-func (a search) perform(s *stepContext) toolResult {
+func (a search) perform(s *stepContext) (out toolResult) {
 	q := hud.SearchQuery{Text: a.Query, Limit: cmp.Or(min(max(a.Limit, 0), maxRead), 20)}
 	if a.Space != "" {
 		room, out := s.looked(a.Space)
@@ -96,20 +136,43 @@ func (a search) perform(s *stepContext) toolResult {
 		}
 		q.Space = room.ID()
 	}
-	if a.Since != "" {
-		since, ok := parseSince(a.Since, s.now)
-		if !ok {
-			return s.deny("bad_since", "since is neither a date nor a duration.", "Write 2026-01-31 or 48h.")
-		}
-		q.Since = since
+	if q.Since, q.Until, out = between(s, a.Since, a.Until); !out.ok {
+		return out
 	}
+	q.Recalled = s.recalled
 	return s.shown(hud.SearchLines(s.view, q))
 }
 
-// parseSince reads a date, a time, or a duration before now ("48h", "7d").
+// between reads the bounds of what is looked for, by the clocks of the active room. Either
+// may be empty.
+func between(s *stepContext, since, until string) (from, to time.Time, out toolResult) {
+	now := s.now.In(s.clockOf("", s.active))
+	var ok bool
+	if since != "" {
+		if from, ok = parseSince(since, now); !ok {
+			return from, to, s.deny("bad_since", "since is neither a date nor a duration.", "Write 2026-01-31 or 48h.")
+		}
+	}
+	if until != "" {
+		if to, ok = parseSince(until, now); !ok {
+			return from, to, s.deny("bad_until", "until is neither a date nor a duration.", "Write 2026-01-31 or 48h.")
+		}
+		if len(strings.TrimSpace(until)) == len(time.DateOnly) {
+			to = to.AddDate(0, 0, 1) // the day itself counts
+		}
+	}
+	return from, to, toolResult{ok: true}
+}
+
+// parseSince reads a date or time in now's location, or a duration before now ("48h",
+// "7d").
 func parseSince(text string, now time.Time) (time.Time, bool) {
-	for _, layout := range []string{time.RFC3339, "2006-01-02 15:04", time.DateOnly} {
-		if t, err := time.Parse(layout, text); err == nil {
+	text = strings.TrimSpace(text)
+	if t, err := time.Parse(time.RFC3339, text); err == nil {
+		return t, true
+	}
+	for _, layout := range []string{"2006-01-02 15:04", "2006-01-02T15:04", time.DateOnly} {
+		if t, err := time.ParseInLocation(layout, text, now.Location()); err == nil {
 			return t, true
 		}
 	}
@@ -140,7 +203,7 @@ func (a use) perform(s *stepContext) toolResult {
 		text += "\n\n" + prompt("memory.v1")
 	}
 	if !ok {
-		return s.deny("unknown_object", "There is no such object here.", "use takes info, members, attachments, agent_notes, goals, memories, plans or context_manager.")
+		return s.deny("unknown_object", "There is no such object here.", "look takes spaces, members, info, files, reminders, memories, goals, notes, bookmarks or capabilities.")
 	}
 	return s.shown(text, refs)
 }

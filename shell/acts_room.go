@@ -36,16 +36,7 @@ func (a sendMessage) perform(s *stepContext) toolResult {
 	}
 	e := s.effect(spaces.ActSend, room)
 	e.Text = text
-	if a.ReplyTo != "" {
-		m := s.message(room, a.ReplyTo)
-		if m == nil {
-			return s.noMessage(a.ReplyTo)
-		}
-		e.Target, e.Thread = m.ID, m.Thread
-	}
-	if a.Thread != "" {
-		e.Thread = spaces.ThreadID(a.Thread)
-	}
+	dropped := s.places(&e, room, a.ReplyTo, a.Thread)
 	e.Broadcast = a.Broadcast
 	s.account, s.more = cmp.Or(strings.TrimSpace(a.Account), s.account), s.more || a.More
 	s.speaks(&e, room, a.Why)
@@ -57,7 +48,31 @@ func (a sendMessage) perform(s *stepContext) toolResult {
 	if out.ok && a.composes() {
 		out.body["said"] = text // its own log has the instruction alone
 	}
+	if out.ok && dropped != "" {
+		out.body["note"] = dropped
+	}
 	return out
+}
+
+// places puts a message where the agent wants it: behind the message it answers, in a
+// thread. What is not in the room is dropped, and the message goes without it; the note
+// says so.
+func (s *stepContext) places(e *spaces.RoomEffect, room *hud.SharedRoom, replyTo, thread string) (note string) {
+	if replyTo != "" {
+		if m := s.message(room, replyTo); m != nil {
+			e.Target, e.Thread = m.ID, m.Thread
+		} else {
+			note = "There is no message " + hud.Quote(replyTo) + " here: sent as no reply. "
+		}
+	}
+	if thread != "" {
+		if t, ok := room.FindThread(thread); ok {
+			e.Thread = t
+		} else {
+			note += "There is no thread " + hud.Quote(thread) + " here: sent without it."
+		}
+	}
+	return strings.TrimSpace(note)
 }
 
 // speaks adds whom the words of an effect call and what led to them and, in another

@@ -79,6 +79,7 @@ func (s *stepContext) setTimer(kind spaces.TimerKind, seconds int, text string) 
 	due := s.now.Add(time.Duration(seconds) * time.Second)
 	s.timers = append(s.timers, spaces.WakeTimer{
 		ID: s.newID(), Mind: s.wake.Cycle.Mind, Kind: kind, Space: s.about(), Note: text, Due: due, Cycle: s.wake.Cycle.ID,
+		SetBy: s.asker(), SetAt: s.now,
 	})
 	return due
 }
@@ -205,7 +206,7 @@ func (s *stepContext) knows(fact string) bool {
 }
 
 type forget struct {
-	ID string `json:"id" jsonschema:"id of the memory, timer or plan"`
+	ID string `json:"id" jsonschema:"id of the memory or reminder"`
 }
 
 func (a forget) perform(s *stepContext) toolResult {
@@ -219,7 +220,7 @@ func (a forget) perform(s *stepContext) toolResult {
 			return s.keep(spaces.MemoryRemoved{ID: m.ID})
 		}
 	}
-	return s.deny("unknown_memory", "There is no memory, timer or plan with that id.", "use memories and use plans show them.")
+	return s.deny("unknown_memory", "There is no memory or reminder with that id.", "look memories and look reminders show them.")
 }
 
 // means reports whether it names the id. Turns of before there were handles show

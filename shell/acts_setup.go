@@ -109,14 +109,14 @@ func (a setUp) plan(s *stepContext) (*spaces.OnboardingPlan, []time.Time, toolRe
 	due := make([]time.Time, 0, len(a.Plans))
 	for _, x := range a.Plans {
 		x.Note = strings.TrimSpace(x.Note)
-		at, out := plan{Cron: x.Cron, At: x.At, Note: x.Note}.next(s)
+		t, out := remind{Cron: x.Cron, At: x.At, Note: x.Note}.timer(s, s.active)
 		if !out.ok {
 			return nil, nil, out
 		}
 		if wrong, better := WrongFact(x.Note, mostSetUpNote); wrong != "" {
 			return nil, nil, s.deny("bad_note", "A plan's note is one line of at most 200 characters.", better)
 		}
-		due = append(due, at)
+		due = append(due, t.Due)
 		p.Plans = append(p.Plans, spaces.PlannedTimer(x))
 	}
 	for _, x := range a.Wishes {
@@ -159,7 +159,7 @@ func (s *stepContext) applySetUp(room *hud.SharedRoom, at spaces.RoomOnboarding)
 	s.noteSetUp(spaces.OnboardingNote{Space: room.ID(), State: spaces.SetUpDone, Seen: s.upto})
 	var plans []map[string]any
 	for _, t := range timers {
-		plans = append(plans, map[string]any{"id": hud.Handle(t.Plan), "next": hud.Clock(t.Due)})
+		plans = append(plans, map[string]any{"id": hud.Handle(t.Plan), "next": hud.ClockIn(t.Due)})
 	}
 	return s.done(map[string]any{
 		"remembered": len(memories), "plans": plans,
@@ -180,12 +180,10 @@ func (s *stepContext) answered(room *hud.SharedRoom, seq int64) bool {
 func (s *stepContext) setUpTimers(room *hud.SharedRoom, plans []spaces.PlannedTimer) ([]spaces.WakeTimer, toolResult) {
 	var timers []spaces.WakeTimer
 	for _, x := range plans {
-		p := plan{Cron: x.Cron, At: x.At, Note: x.Note}
-		due, out := p.next(s)
+		t, out := remind{Cron: x.Cron, At: x.At, Note: x.Note}.timer(s, room.ID())
 		if !out.ok {
 			return nil, out
 		}
-		t := p.timer(s, room.ID(), due)
 		if !slices.ContainsFunc(slices.Concat(s.view.Plans, s.timers, timers), func(has spaces.WakeTimer) bool {
 			return has.Space == t.Space && has.Cron == t.Cron && has.Note == t.Note && has.Due.Equal(t.Due)
 		}) {

@@ -57,7 +57,7 @@ func (c *cycle) putOff() []spaces.WakeTimer {
 	again, now := *t, c.shell.Now()
 	again.ID, again.Due = c.shell.NewID(), now.UTC().Truncate(24*time.Hour).Add(24*time.Hour+nextDay)
 	if !strings.Contains(t.Note, wasPutOff) {
-		again.Note += wasPutOff + hud.Clock(t.Due.In(now.Location())) + ", when the tokens of the day were used up)"
+		again.Note += wasPutOff + hud.ClockIn(t.Due.In(c.shell.clock(t))) + ", when the tokens of the day were used up)"
 	}
 	return []spaces.WakeTimer{again}
 }

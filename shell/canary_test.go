@@ -50,7 +50,7 @@ func canaryWords(text string) []string {
 		if i < 0 || len(text) < i+size {
 			return words
 		}
-		if word := text[i : i+size]; text[i+size-1] >= '0' && text[i+size-1] <= '9' {
+		if word := text[i : i+size]; strings.Trim(word[len(mark):], "0123456789") == "" {
 			words = append(words, word)
 		}
 		text = text[i+len(mark):]

@@ -52,7 +52,7 @@ var briefing = sync.OnceValue(func() *template.Template {
 func (c *cycle) composeAll(ctx context.Context, st *stepContext, acts []parsedCall) error {
 	for _, a := range acts {
 		b, wanted := c.brief(st, a)
-		if !wanted || len(st.composed) >= c.settings.MaxRoomActs {
+		if !wanted || c.spoke+len(st.composed) >= c.settings.MaxRoomActs {
 			continue
 		}
 		spent, _, err := c.overdrawn(ctx)

@@ -41,6 +41,8 @@ var tagActs = map[string]struct{ act, content string }{
 	"use":      {"use", "input"},
 	"enter":    {"enter_space", "space"},
 	"view":     {"view", "what"},
+	"look":     {"look", "what"},
+	"remind":   {"remind", "note"},
 	"read":     {"read_messages", "space"},
 	"search":   {"search", "query"},
 	"sleep":    {"sleep", "seconds"},

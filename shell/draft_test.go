@@ -77,7 +77,7 @@ func TestPeopleSeeWhatWillBeSaidAndNothingElse(t *testing.T) {
 	}{
 		"a message":               {acts: []llm.ToolCall{send(lunch)}, want: all},
 		"an answer":               {acts: []llm.ToolCall{{ID: "c1", Name: "send_reply", Args: lunch}}, want: all},
-		"an answer to a line":     {acts: []llm.ToolCall{send(`{"reply_to":"#1",` + lunch[1:])}, want: nil}, // #1 is no message
+		"an answer to a line":     {acts: []llm.ToolCall{send(`{"reply_to":"#1",` + lunch[1:])}, want: all}, // #1 is no message: it is sent as no reply
 		"the room by name":        {acts: []llm.ToolCall{send(`{"space":"Kitchen",` + lunch[1:])}, want: all},
 		"shown beside its thread": {acts: []llm.ToolCall{send(`{"broadcast":true,` + lunch[1:])}},
 		"an address": {

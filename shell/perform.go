@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -18,7 +19,7 @@ func (c *cycle) stage() *stepContext {
 		links:  linkNotes{settings: func(id spaces.SpaceID) AgentSettings { return c.shell.Settings(c.mind.id.Agent, id) }},
 		strict: !c.settings.SendStale && !c.reread && c.step+1 < c.settings.MaxSteps,
 		now:    c.shell.Now(), newID: c.shell.NewID, phase: c.phase, composed: map[string]composedText{},
-		setUps: c.setUp.noted, size: c.size,
+		setUps: c.setUp.noted, size: c.size, recalled: c.recalled,
 	}
 }
 
@@ -55,7 +56,7 @@ func (c *cycle) attempt(st *stepContext, a parsedCall) toolResult {
 		key := doneIn(from, a.key)
 		c.done[key] = true
 		if a.spec.room {
-			st.spoken = append(st.spoken, key)
+			st.spoken, st.aims = append(st.spoken, key), append(st.aims, aim(a, c.where(st, a)))
 		}
 	}
 	return out
@@ -77,10 +78,25 @@ func (c *cycle) admit(st *stepContext, a parsedCall) (denied toolResult, ok bool
 		return st.deny("repeated", "You have done exactly this already in this wake.", "If there is nothing else to do, rest."), false
 	case slices.Contains(lookups, s.name) && c.settings.GreetPlainly && c.greeted():
 		return st.deny("greeting", "Only greetings woke you: there is nothing to look up.", "Greet back, or rest."), false
-	case s.room && len(st.spoken) >= c.settings.MaxRoomActs:
-		return st.deny("one_space_act", "Only one space act a step.", "Ask for it again in the next step."), false
+	case s.room && slices.Contains(st.aims, aim(a, space)):
+		return st.deny("one_space_act", "You did that there already in this step.", "Put what belongs together into one message; call it in the next step if it is something else."), false
+	case s.room && c.spoke+len(st.spoken) >= c.settings.MaxRoomActs:
+		return st.deny("too_many_acts", "You have done as much in rooms as one wake may.", "Call done."), false
 	}
 	return toolResult{}, true
+}
+
+// aim names what a call acts on. Two messages of one step to the same place are one too
+// many; other calls differ in their arguments.
+func aim(a parsedCall, space spaces.SpaceID) string {
+	if a.spec.name != "send_message" {
+		return a.key
+	}
+	var at struct {
+		Thread string `json:"thread"`
+	}
+	_ = json.Unmarshal([]byte(a.Args), &at) // arguments that are no object have no thread
+	return strings.Join([]string{a.spec.name, string(space), at.Thread}, "\x00")
 }
 
 // doneKey names an act with its arguments.

@@ -140,10 +140,10 @@ var besides = sync.OnceValue(func() string {
 // to be loaded for them; a test counts them anew. An agent's name and persona
 // come on top.
 const (
-	promptTokens      = 1049
-	tagPromptTokens   = 1394
+	promptTokens      = 1074
+	tagPromptTokens   = 1423
 	wordsPromptTokens = 51
-	toolTokens        = 1846
+	toolTokens        = 1790
 	fileToolTokens    = 213 // of send_file, where it is offered
 )
 

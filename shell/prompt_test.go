@@ -71,7 +71,7 @@ func TestSystemTextSaysWhatWasAskedFor(t *testing.T) {
 		"Conversation → just talk.", "Ambiguous → ask one short question first.", "How: give each call",
 		"Never: look things up for greetings or small talk; store every turn; repeat an identical call; show raw JSON",
 		"verify again what you already know", "# AVOID\n\n- ",
-		"`use capabilities`",
+		"`look capabilities`",
 		"talk to the people in it, not about them", "never \"I was asked to tell you\"",
 		"`send_message` speaks in the active space", "@Name in a message calls that member", "silence is a fine answer",
 		"Responded to [who] about [topic]. [Key actions taken]. [What's pending].",
@@ -147,7 +147,7 @@ func modeOf(name string) promptMode {
 // platform's. What nobody has decided about is trusted least.
 func TestEveryActHasItsTier(t *testing.T) {
 	want := map[string]spaces.ToolTier{}
-	for name := range strings.FieldsSeq("use enter_space view sleep timer plan bookmark note goal remember forget fork done") {
+	for name := range strings.FieldsSeq("look enter_space sleep remind bookmark note goal remember forget fork done") {
 		want[name] = spaces.TierSystem
 	}
 	for name := range strings.FieldsSeq("send_message react edit_message delete_message read_messages search send_file set_up") {

@@ -43,7 +43,7 @@ type AgentSettings struct {
 	ContextTokens int                         // the model's window
 	MaxOutput     int                         // tokens an answer may take
 	MaxSteps      int                         // model calls in one cycle
-	MaxRoomActs   int                         // space acts in one step
+	MaxRoomActs   int                         // acts on rooms in one cycle
 	Phases        PhasePolicy                 // whether thinking is a call of its own; empty: auto
 	Tags          bool                        // the tags dialect instead of tools
 	Without       []string                    // acts taken from the agent there; system acts cannot be. Nobody changes it
@@ -103,7 +103,7 @@ type AgentSettings struct {
 // DefaultSettings returns the defaults of REQUIREMENTS 8 and DESIGN 9.
 func DefaultSettings() AgentSettings {
 	return AgentSettings{
-		ContextTokens: 32_000, MaxOutput: 2_000, MaxSteps: 12, MaxRoomActs: 1, GreetPlainly: true, Parallel: 8,
+		ContextTokens: 32_000, MaxOutput: 2_000, MaxSteps: 12, MaxRoomActs: 8, GreetPlainly: true, Parallel: 8,
 		WaitTimeout: 5 * time.Minute, Histories: hud.HistoryLimits{Origin: 10, Target: 15, LongOrigin: 5, LongTarget: 10}, Expires: time.Hour, OnUnknown: spaces.ResendOnce, RecallTokens: 1_500, Across: true, PictureSide: 1024, HighWater: 0.8, LowWater: 0.5, FullCycles: 10, MinCycles: 10,
 		LogTokens: 100_000, SingleCycles: 50, GroupSize: 30, SpansShown: 5, KeepRecent: 15, SummariseFrom: 20, Threads: hud.DefaultConversationWeights(),
 		LevelStart: 1, LevelMax: 5, Guard: 0.8, Snippet: 500, Weight: 1, ReadLimit: 50, MemoryChars: 200, Onboarding: 800,

@@ -24,7 +24,7 @@ func proposal(p *spaces.OnboardingPlan, due []time.Time, s *stepContext, room *h
 	writeList(&b, "What I would remember", p.Facts)
 	var plans []string
 	for i, x := range p.Plans {
-		plans = append(plans, recurs(x)+", next "+hud.Clock(due[i])+": "+x.Note)
+		plans = append(plans, recurs(x)+", next "+hud.ClockIn(due[i])+": "+x.Note)
 	}
 	writeList(&b, "What I would do by myself", plans)
 	fmt.Fprintf(&b, "**What that costs:** %s\n\n", costOf(p.Plans, s))

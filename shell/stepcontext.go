@@ -28,13 +28,15 @@ type stepContext struct {
 	composed map[string]composedText // for the calls that asked for words
 	setUps   []spaces.EventBody      // notes of them that the cycle has yet to commit
 	size     int                     // of the last frame, in tokens
+	recalled []hud.RecalledLine      // old lines that the last frame showed
 
 	effects []spaces.RoomEffect
 	inner   []spaces.EventBody
 	timers  []spaces.WakeTimer
 	bound   []string // ids of memories and timers that stand and fall with what the step does to rooms
 	denials []spaces.Denial
-	spoken  []string // the space acts, as [doneIn] names them
+	spoken  []string // what was done in rooms, as [doneIn] names it
+	aims    []string // the same, as [aim] names it
 	stepEnd
 }
 
@@ -127,7 +129,7 @@ func (s *stepContext) room(name string) (*hud.SharedRoom, toolResult) {
 	named := s.named(name)
 	switch len(named) {
 	case 0:
-		return nil, s.deny("not_a_member", "You are in no space "+hud.Quote(name)+".", "view spaces shows yours.")
+		return nil, s.deny("not_a_member", "You are in no space "+hud.Quote(name)+".", "look spaces shows yours.")
 	case 1:
 		return named[0].Room, toolResult{}
 	}

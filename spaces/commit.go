@@ -129,9 +129,12 @@ type WakeTimer struct {
 	Space SpaceID // where it was set, or that it is about
 	Note  string
 	Due   time.Time
-	Cycle CycleID // that set it
-	Plan  string  // the plan it belongs to, by which it is forgotten; empty for other timers
-	Cron  string  // when it recurs; empty when it does not
+	Cycle CycleID   // that set it
+	Plan  string    // the plan it belongs to, by which it is forgotten; empty for other timers
+	Cron  string    // when it recurs; empty when it does not
+	Zone  string    // of the clocks that At and Cron go by; empty: those of the process
+	SetBy EntityID  // whose words it was set for; empty: nobody's
+	SetAt time.Time // when it was set
 }
 
 // Name returns the id by which a timer is cancelled.

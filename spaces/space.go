@@ -74,9 +74,12 @@ type Entity struct {
 	Handle string // without @
 	// Portrait is the public address of their picture; may be empty.
 	Portrait string
-	// Zone is the name of their time zone, such as "Europe/Zurich", as they or their
-	// platform gave it; empty is unknown.
+	// Zone is the name of their time zone, such as "Europe/Zurich", as they, the
+	// configuration or their platform gave it; empty is unknown.
 	Zone string
+	// ZoneTold is true for a time zone that they or the configuration gave: that of the
+	// platform does not replace it.
+	ZoneTold bool
 }
 
 // A PlatformIdentity is an entity's name on one platform. Two identities are the same
@@ -89,6 +92,7 @@ type PlatformIdentity struct {
 	Name     string
 	Handle   string
 	Portrait string // says nothing without a Name
+	Zone     string // name of the time zone; empty is unknown
 }
 
 // A SpaceMember is an entity in a space.

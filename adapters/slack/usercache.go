@@ -113,7 +113,7 @@ func (u user) person() adapters.Person {
 		p.Kind = adapters.Bot
 	}
 	p.Name = cmp.Or(u.Profile.DisplayName, u.Profile.RealName, u.RealName, u.Name, u.ID)
-	p.Portrait = portrait(u.Profile.Image)
+	p.Portrait, p.Zone = portrait(u.Profile.Image), u.Zone
 	return p
 }
 

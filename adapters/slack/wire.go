@@ -73,6 +73,7 @@ type user struct {
 	RealName string `json:"real_name"`
 	IsBot    bool   `json:"is_bot"`
 	Deleted  bool   `json:"deleted"`
+	Zone     string `json:"tz"` // https://docs.slack.dev/reference/objects/user-object
 	Profile  struct {
 		RealName    string `json:"real_name"`
 		DisplayName string `json:"display_name"`

@@ -73,6 +73,7 @@ type Config struct {
 type PersonLink struct {
 	Key      string
 	Accounts []PersonRef
+	Timezone string // name of a time zone; empty: not given
 }
 
 // document holds the tree with the overrides applied and the text of the file, which

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/internal/timezone"
 )
 
 // eachEntry calls read for every entry under a key at the top.
@@ -197,6 +198,12 @@ func (d *decoder) readPeopleLinks(n *node) {
 		for _, l := range s.list("accounts") {
 			if p, ok := d.readPerson(s, l); ok {
 				v.Accounts = append(v.Accounts, p)
+			}
+		}
+		if s.has("timezone") {
+			v.Timezone = s.stringAt("timezone")
+			if _, err := timezone.Load(v.Timezone); err != nil {
+				s.addError(s.positionOf("timezone"), err.Error(), "write the name of a time zone, such as Europe/Zurich")
 			}
 		}
 		if !d.reportEntry("people."+name, s.finish()) {

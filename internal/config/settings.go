@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/trestle-bridge/trestle/internal/timezone"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -21,6 +22,7 @@ type ResolvedSettings struct {
 	Wake      spaces.WakePolicy
 	Links     spaces.LinkPolicy // empty: by what the frame held
 	LinkHosts []string
+	Timezone  string // name of a time zone; empty: that of the machine
 	Focus     string
 	Priority  int
 
@@ -291,6 +293,17 @@ func nameSetting(field func(*ResolvedSettings) *string) valueForm {
 	return valueForm{kind: aName, set: func(s *ResolvedSettings, text string) error {
 		if strings.ContainsAny(text, " \t\r\n") {
 			return fmt.Errorf("%q is no name", text)
+		}
+		*field(s) = text
+		return nil
+	}}
+}
+
+// zoneSetting is the name of a time zone.
+func zoneSetting(field func(*ResolvedSettings) *string) valueForm {
+	return valueForm{kind: aName, set: func(s *ResolvedSettings, text string) error {
+		if _, err := timezone.Load(text); err != nil {
+			return err
 		}
 		*field(s) = text
 		return nil

@@ -18,11 +18,12 @@ var settingKeys = []settingKey{
 	{"streaming", "drafts", "whether an answer is shown while it is written: `drafts` in chats with draft messages (private ones on Telegram), `edits` also in all others, by editing a message, or `off`", wordSetting(func(s *ResolvedSettings) *string { return &s.Streaming }, "drafts", "edits", "off")},
 	{"links", "", "which addresses stay links in what an agent writes: `open` all, `known` those that people said in the room, that stand in a tool's result of the run or that `link_hosts` has, `none` not one. The others are shown as code. Empty: `open` where the agent was shown nothing but what all readers of the room may read, else `known`; see [links](operate.md#links)", optional(wordSetting(func(s *ResolvedSettings) *spaces.LinkPolicy { return &s.Links }, "open", "known", "none"))},
 	{"link_hosts", "", "host names whose pages, and those of hosts below them, always stay links, such as `example.com, docs.example.org`", hostsSetting(func(s *ResolvedSettings) *[]string { return &s.LinkHosts })},
+	{"timezone", "", "time zone of the rooms' clocks, such as `Europe/Zurich`, by which times are shown and reminders are due; empty: that of the machine. A person's own goes before it: that of their Slack profile, of `people`, or what they said with `/timezone`", optional(zoneSetting(func(s *ResolvedSettings) *string { return &s.Timezone }))},
 	{"focus", "normal", "how much of an inactive space is shown", wordSetting(func(s *ResolvedSettings) *string { return &s.Focus }, "low", "normal", "high")},
 	{"render_priority", "5", "weight of a space among the inactive ones, 1 to 10", integerSetting(func(s *ResolvedSettings) *int { return &s.Priority }, 1)},
 
 	{"max_steps", "12", "model calls in one engagement", integerSetting(func(s *ResolvedSettings) *int { return &s.MaxSteps }, 1)},
-	{"max_space_acts", "1", "calls of tools for spaces in one step", integerSetting(func(s *ResolvedSettings) *int { return &s.MaxSpaceActs }, 1)},
+	{"max_space_acts", "8", "what one run may do in rooms: messages, reactions, edits and deletions", integerSetting(func(s *ResolvedSettings) *int { return &s.MaxSpaceActs }, 1)},
 	{"max_output_tokens", "2000", "output tokens of one model call", tokenSetting(func(s *ResolvedSettings) *int { return &s.MaxOutputTokens }, 16)},
 	{"context_tokens", "32000", "tokens of the context window that are used", tokenSetting(func(s *ResolvedSettings) *int { return &s.ContextTokens }, 1024)},
 	{"recall_tokens", "1500", "tokens of recalled messages in one frame", tokenSetting(func(s *ResolvedSettings) *int { return &s.RecallTokens }, 0)},

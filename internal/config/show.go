@@ -90,6 +90,9 @@ func (c *Config) Rows(o ShowOptions) []ShownValue {
 	}
 	for _, k := range c.People {
 		l.add("people."+k.Key+".accounts", strings.Join(personTexts(k.Accounts), ", "))
+		if k.Timezone != "" {
+			l.add("people."+k.Key+".timezone", k.Timezone)
+		}
 	}
 	l.add("limits.outgoing", c.Outgoing)
 	if o.All || c.SenderPerMinute != defaultSenderPerMinute {

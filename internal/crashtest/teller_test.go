@@ -121,7 +121,8 @@ func inbox(text string) []line {
 		}
 		head, words, _ := strings.Cut(rest, `: "`)
 		if tk := token.FindString(words); tk != "" {
-			_, thread, _ := strings.Cut(head, ` thread "`)
+			_, thread, _ := strings.Cut(head, " thread ")
+			thread, _, _ = strings.Cut(thread, " ")
 			found = append(found, line{id: id, token: tk, thread: thread, long: strings.Contains(words, longMark)})
 		}
 	}

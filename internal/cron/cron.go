@@ -41,7 +41,7 @@ func NextTime(line string, after time.Time) (time.Time, error) {
 		if err != nil {
 			return time.Time{}, ErrNever
 		}
-		if due := firstMoment(next, after.Location()); due.After(after) {
+		if due := FirstMoment(next, after.Location()); due.After(after) {
 			return due, nil
 		}
 		wall = next
@@ -49,9 +49,10 @@ func NextTime(line string, after time.Time) (time.Time, error) {
 	return time.Time{}, ErrNever
 }
 
-// firstMoment returns when the clocks of a location first show a time, or would show
-// it had they not been set forward.
-func firstMoment(wall time.Time, in *time.Location) time.Time {
+// FirstMoment returns when the clocks of a location first show the date and time of wall,
+// whose own location does not matter, or would show it had they not been set forward.
+func FirstMoment(wall time.Time, in *time.Location) time.Time {
+	wall = time.Date(wall.Year(), wall.Month(), wall.Day(), wall.Hour(), wall.Minute(), wall.Second(), 0, time.UTC)
 	due := time.Date(wall.Year(), wall.Month(), wall.Day(), wall.Hour(), wall.Minute(), wall.Second(), 0, in)
 	_, offset := due.Add(-3 * time.Hour).Zone() // before clocks were set, if they were
 	unset := wall.Add(-time.Duration(offset) * time.Second).In(in)

@@ -72,12 +72,12 @@ func asks(r llm.ModelRequest, agent string) bool {
 
 // actsSince counts the answers with acts that came after the line.
 func actsSince(messages []llm.TranscriptMessage, line offline.InboxLine) int {
-	head, n := line.ID+" ["+line.Space+"] ", 0
+	n := 0
 	for i := range messages {
 		m := &messages[i]
 		switch m.Role {
 		case llm.User:
-			if strings.Contains(m.Text, head) {
+			if strings.Contains(m.Text, line.Head) {
 				n = 0
 			}
 		case llm.Assistant:

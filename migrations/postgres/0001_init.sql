@@ -120,7 +120,9 @@ create table entities (
     kind     text collate "C" not null,
     name     text collate "C" not null,
     handle   text collate "C" not null,
-    portrait text collate "C" not null default '' -- URL of the avatar for relayed messages
+    portrait text collate "C" not null default '', -- URL of the avatar for relayed messages
+    zone     text collate "C" not null default '', -- name of the time zone; empty is unknown
+    zone_told bigint not null default 0 -- 1: the person or the configuration gave it
 );
 
 -- The platform users of each entity.
@@ -392,7 +394,10 @@ create table timers (
     fired_at bigint not null default 0,
     plan     text collate "C" not null default '', -- of a recurring timer
     cron     text collate "C" not null default '',
-    payers   text collate "C" not null default '[]' -- JSON array of the entities whose messages set the timer: its cost counts for them
+    payers   text collate "C" not null default '[]', -- JSON array of the entities whose messages set the timer: its cost counts for them
+    zone     text collate "C" not null default '', -- of the clocks that cron goes by; empty: those of the process
+    set_by   text collate "C" not null default '', -- the entity whose words it was set for
+    set_at   bigint not null default 0
 );
 
 create index timers_due on timers (due) where fired_by = '';

@@ -119,7 +119,9 @@ create table entities (
     kind     text not null,
     name     text not null,
     handle   text not null,
-    portrait text not null default '' -- URL of the avatar for relayed messages
+    portrait text not null default '', -- URL of the avatar for relayed messages
+    zone     text not null default '', -- name of the time zone; empty is unknown
+    zone_told integer not null default 0 -- 1: the person or the configuration gave it
 ) strict, without rowid;
 
 -- The platform users of each entity.
@@ -391,7 +393,10 @@ create table timers (
     fired_at integer not null default 0,
     plan     text    not null default '', -- of a recurring timer
     cron     text    not null default '',
-    payers   text    not null default '[]' -- JSON array of the entities whose messages set the timer: its cost counts for them
+    payers   text    not null default '[]', -- JSON array of the entities whose messages set the timer: its cost counts for them
+    zone     text not null default '', -- of the clocks that cron goes by; empty: those of the process
+    set_by   text not null default '', -- the entity whose words it was set for
+    set_at   integer not null default 0
 ) strict, without rowid;
 
 create index timers_due on timers (due) where fired_by = '';

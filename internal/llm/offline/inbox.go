@@ -19,6 +19,8 @@ type InboxLine struct {
 	Text     string // decoded
 	Trigger  bool
 	Answered bool // a message was sent after the line first appeared
+	// Head is the beginning of the line: its id, time and space.
+	Head string
 
 	bare string // the line of the prompt up to the end of its text
 }
@@ -72,7 +74,6 @@ func parseLine(s string) (l InboxLine, ok bool) {
 		return InboxLine{}, false
 	}
 	id, head, ok := strings.Cut(s[:from], " [")
-	id, _, _ = strings.Cut(id, " ") // the time is behind it
 	if !ok {
 		return InboxLine{}, false
 	}
@@ -80,6 +81,8 @@ func parseLine(s string) (l InboxLine, ok bool) {
 	if !ok {
 		return InboxLine{}, false
 	}
+	begins := id + " [" + space + "] "
+	id, _, _ = strings.Cut(id, " ") // the time is behind it
 	end := from + 1 + textEnd(s[from+1:])
 	var text string
 	if json.Unmarshal([]byte(s[from:end]), &text) != nil {
@@ -89,7 +92,7 @@ func parseLine(s string) (l InboxLine, ok bool) {
 		who = who[:at[0]]
 	}
 	return InboxLine{
-		ID: id, Space: space, Who: strings.TrimSuffix(who, ": "), Text: text,
+		Head: begins, ID: id, Space: space, Who: strings.TrimSuffix(who, ": "), Text: text,
 		Trigger: strings.Contains(s[end:], triggerMark),
 		bare:    s[:end],
 	}, true

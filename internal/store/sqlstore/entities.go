@@ -13,10 +13,12 @@ import (
 )
 
 const (
-	selectPerson engine.QueryText = `select e.id, e.kind, e.name, e.handle, e.portrait from identities i join entities e on e.id = i.entity
+	selectPerson engine.QueryText = `select e.id, e.kind, e.name, e.handle, e.portrait, e.zone, e.zone_told from identities i join entities e on e.id = i.entity
 where i.platform = $1 and i.scope = $2 and i.user_id = $3`
-	upsertEntity engine.QueryText = `insert into entities (id, kind, name, handle, portrait) values ($1, $2, $3, $4, $5)
-on conflict (id) do update set kind = excluded.kind, name = excluded.name, handle = excluded.handle, portrait = excluded.portrait`
+	upsertEntity engine.QueryText = `insert into entities (id, kind, name, handle, portrait, zone, zone_told) values ($1, $2, $3, $4, $5, $6, $7)
+on conflict (id) do update set kind = excluded.kind, name = excluded.name, handle = excluded.handle, portrait = excluded.portrait,
+  zone = excluded.zone, zone_told = excluded.zone_told`
+	updateZone     engine.QueryText = `update entities set zone = $2, zone_told = $3 where id = $1`
 	insertEntity   engine.QueryText = `insert into entities (id, kind, name, handle) values ($1, $2, $3, $4) on conflict (id) do nothing`
 	upsertIdentity engine.QueryText = `insert into identities (platform, scope, user_id, entity) values ($1, $2, $3, $4)
 on conflict (platform, scope, user_id) do update set entity = excluded.entity`
@@ -53,7 +55,7 @@ func (t *entityTx) resolve(ctx context.Context, i spaces.PlatformIdentity) (spac
 	if !found {
 		now.ID = spaces.EntityID(t.newID())
 	}
-	if err := t.Run(ctx, upsertEntity, string(now.ID), string(now.Kind), now.Name, now.Handle, now.Portrait); err != nil {
+	if err := t.Run(ctx, upsertEntity, string(now.ID), string(now.Kind), now.Name, now.Handle, now.Portrait, now.Zone, now.ZoneTold); err != nil {
 		return "", fmt.Errorf("store entity: %w", err)
 	}
 	if !found {
@@ -71,7 +73,7 @@ func (t *entityTx) find(ctx context.Context, i spaces.PlatformIdentity) (spaces.
 		return e, true, nil
 	}
 	var e spaces.Entity
-	found, err := engine.ScanRow(ctx, t, selectPerson, []any{i.Platform, i.Scope, i.User}, &e.ID, &e.Kind, &e.Name, &e.Handle, &e.Portrait)
+	found, err := engine.ScanRow(ctx, t, selectPerson, []any{i.Platform, i.Scope, i.User}, &e.ID, &e.Kind, &e.Name, &e.Handle, &e.Portrait, &e.Zone, &e.ZoneTold)
 	if found {
 		t.cache.addIdentity(identityKeyOf(i), e)
 	}
@@ -97,7 +99,28 @@ func mergeIdentity(e spaces.Entity, i spaces.PlatformIdentity) spaces.Entity {
 	if i.Name != "" && (i.Name != i.User || e.Name == "") {
 		e.Name, e.Portrait = i.Name, i.Portrait
 	}
+	if !e.ZoneTold {
+		e.Zone = cmp.Or(i.Zone, e.Zone)
+	}
 	return e
+}
+
+// SetZone stores the time zone of a person, as they or the configuration gave it: that of
+// their platform does not replace it. An empty name has the platform's word count again.
+func (b ChatStore) SetZone(ctx context.Context, who spaces.PlatformIdentity, zone string) error {
+	err := b.s.write(ctx, func(ctx context.Context, t *storeTx) error {
+		id, err := t.entity.resolve(ctx, who)
+		if err != nil {
+			return err
+		}
+		delete(t.cache.identities, identityKeyOf(who))
+		t.cache.forgetMembers()
+		return t.Run(ctx, updateZone, string(id), zone, zone != "")
+	})
+	if err != nil {
+		return fmt.Errorf("store time zone of a person on %s: %w", who.Platform, err)
+	}
+	return nil
 }
 
 // Bind binds an identity to an entity: what it does and who mentions it counts for that
@@ -125,7 +148,7 @@ func (b ChatStore) Bind(ctx context.Context, i spaces.PlatformIdentity, id space
 func (b ChatStore) Agents(ctx context.Context, agents []spaces.Entity) error {
 	return b.s.write(ctx, func(ctx context.Context, t *storeTx) error {
 		for _, a := range agents {
-			if err := t.Run(ctx, upsertEntity, string(a.ID), string(a.Kind), a.Name, a.Handle, a.Portrait); err != nil {
+			if err := t.Run(ctx, upsertEntity, string(a.ID), string(a.Kind), a.Name, a.Handle, a.Portrait, "", false); err != nil {
 				return fmt.Errorf("name agent %s: %w", a.ID, err)
 			}
 		}

@@ -10,13 +10,14 @@ import (
 	"github.com/trestle-bridge/trestle/internal/failpoint"
 	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/internal/store/tables"
+	"github.com/trestle-bridge/trestle/internal/timezone"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 const (
-	insertTimer engine.QueryText = `insert into timers (` + tables.TimerColumns + `, payers) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`
+	insertTimer engine.QueryText = `insert into timers (` + tables.TimerColumns + `, payers) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`
 	repeatTimer engine.QueryText = `insert into timers (` + tables.TimerColumns + `, payers)
-select $2, agent, circle, kind, space, note, $3, cycle, plan, cron, payers from timers where id = $1`
+select $2, agent, circle, kind, space, note, $3, cycle, plan, cron, zone, set_by, set_at, payers from timers where id = $1`
 
 	selectTimer engine.QueryText = `select ` + tables.TimerColumns + ` from timers where id = $1`
 	// dueTimers !A timer stays due while its mind runs another wake without a space.
@@ -35,7 +36,7 @@ select $2, agent, circle, kind, space, note, $3, cycle, plan, cron, payers from 
 // words of people.
 func timerValues(t spaces.WakeTimer, people []spaces.EntityID) []any {
 	return []any{
-		t.ID, string(t.Mind.Agent), string(t.Mind.Circle), string(t.Kind), string(t.Space), t.Note, engine.CeilMillis(t.Due), string(t.Cycle), t.Plan, t.Cron,
+		t.ID, string(t.Mind.Agent), string(t.Mind.Circle), string(t.Kind), string(t.Space), t.Note, engine.CeilMillis(t.Due), string(t.Cycle), t.Plan, t.Cron, t.Zone, string(t.SetBy), engine.ToMillis(t.SetAt),
 		engine.EncodeList(people),
 	}
 }
@@ -137,7 +138,11 @@ func (t *timerTx) scheduleNext(ctx context.Context, timer spaces.WakeTimer, at t
 	if timer.Cron == "" {
 		return nil
 	}
-	due, err := cron.NextTime(timer.Cron, t.Clock().ToShared(at))
+	at = t.Clock().ToShared(at)
+	if in := timezone.Named(timer.Zone); in != nil {
+		at = at.In(in)
+	}
+	due, err := cron.NextTime(timer.Cron, at)
 	if err != nil {
 		return nil //nolint:nilerr // it fired for the last time
 	}

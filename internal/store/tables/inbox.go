@@ -26,7 +26,7 @@ where u.space = $1 and ($2 = '' or u.agent = $2) and i.state = 'ready'`
 	// WaitsOfWake selects the waits whose end a cycle was given.
 	WaitsOfWake engine.QueryText = `select ` + WaitColumns + ` from waits w where w.woke = $1 and w.woke <> '' order by w.started, w.cycle`
 	// TimerColumns lists the columns that ScanTimer scans.
-	TimerColumns engine.QueryText = `id, agent, circle, kind, space, note, due, cycle, plan, cron`
+	TimerColumns engine.QueryText = `id, agent, circle, kind, space, note, due, cycle, plan, cron, zone, set_by, set_at`
 	// TimerPayers selects the people whose words set the timer that woke a cycle.
 	TimerPayers engine.QueryText = `select t.payers from cycles y join timers t on t.id = y.timer where y.id = $1`
 	// SenderTokens selects the tokens that a person has used on a day.
@@ -69,7 +69,7 @@ func ScanWait(r engine.ResultRow) (w spaces.PendingWait, err error) {
 
 // ScanTimer scans the columns TimerColumns.
 func ScanTimer(r engine.ResultRow) (t spaces.WakeTimer, err error) {
-	return t, r.Scan(&t.ID, &t.Mind.Agent, &t.Mind.Circle, &t.Kind, &t.Space, &t.Note, engine.ScanTime(&t.Due), &t.Cycle, &t.Plan, &t.Cron)
+	return t, r.Scan(&t.ID, &t.Mind.Agent, &t.Mind.Circle, &t.Kind, &t.Space, &t.Note, engine.ScanTime(&t.Due), &t.Cycle, &t.Plan, &t.Cron, &t.Zone, &t.SetBy, engine.ScanTime(&t.SetAt))
 }
 
 // QueryTimer returns the timer that a query finds by an id; nil if there is none.

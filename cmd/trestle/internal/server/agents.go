@@ -10,6 +10,7 @@ import (
 	"github.com/trestle-bridge/trestle/internal/llm"
 	"github.com/trestle-bridge/trestle/internal/llm/offline"
 	"github.com/trestle-bridge/trestle/internal/llm/openai"
+	"github.com/trestle-bridge/trestle/internal/timezone"
 	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -141,7 +142,7 @@ func ShellSettings(a config.AgentEntry, s config.ResolvedSettings) shell.AgentSe
 	return shell.AgentSettings{
 		ModelName: a.Model.Name, ContextTokens: s.ContextTokens, MaxOutput: s.MaxOutputTokens,
 		MaxSteps: s.MaxSteps, MaxRoomActs: s.MaxSpaceActs,
-		Links: s.Links, LinkHosts: s.LinkHosts,
+		Links: s.Links, LinkHosts: s.LinkHosts, Zone: timezone.Named(s.Timezone),
 		Without: withheldTools(s), GreetPlainly: !s.Greeting.LookUp,
 		Phases: shell.PhasePolicy(s.Phases), PlainText: shell.PlainTextPolicy(s.PlainText), Tags: s.Dialect == "tags", SendStale: s.OnStale == "send", Drafts: s.Streaming != "off", DraftMessages: s.Streaming == "edits", WaitTimeout: s.Wait.Timeout,
 		Histories: hud.HistoryLimits{
