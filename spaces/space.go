@@ -77,10 +77,20 @@ type Entity struct {
 	// Zone is the name of their time zone, such as "Europe/Zurich", as they, the
 	// configuration or their platform gave it; empty is unknown.
 	Zone string
-	// ZoneTold is true for a time zone that they or the configuration gave: that of the
-	// platform does not replace it.
-	ZoneTold bool
+	// ZoneFrom says who gave the time zone: another one replaces it only if it comes from
+	// the same source or a higher one.
+	ZoneFrom ZoneSource
 }
+
+// A ZoneSource is who gave a person's time zone; a higher one is believed before a lower.
+type ZoneSource int
+
+// The sources of a time zone.
+const (
+	ZoneOfPlatform ZoneSource = iota // their profile there
+	ZoneOfConfig                     // the entry of the person in the configuration
+	ZoneOfPerson                     // they said so
+)
 
 // A PlatformIdentity is an entity's name on one platform. Two identities are the same
 // entity only if somebody with the right says so.

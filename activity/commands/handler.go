@@ -10,6 +10,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/internal/textformat"
+	"github.com/trestle-bridge/trestle/internal/timezone"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -20,6 +21,8 @@ type CommandHandler struct {
 	Roles RoleLookup
 	Runs  RunController
 	Rooms RoomInspector
+	// Zones keeps what people say of their time zones. Default: it is not kept.
+	Zones ZoneStore
 	// Platforms names what the program is connected to. Default: none are named.
 	Platforms func() []string
 	// Name returns how people call an agent. Default: its id.
@@ -62,10 +65,38 @@ func (a *CommandHandler) Run(ctx context.Context, q CommandRequest) (string, err
 		return a.why(ctx, q)
 	case CommandCost:
 		return a.cost(ctx, q)
+	case CommandZone:
+		return a.timezone(ctx, q)
 	case CommandAck:
 		return a.ack(ctx, q)
 	}
 	return "", nil
+}
+
+// timezone keeps the time zone that a person names.
+func (a *CommandHandler) timezone(ctx context.Context, q CommandRequest) (string, error) {
+	typed := adapters.TypedCommand(q.Who.Platform, CommandZone)
+	switch args := strings.ToLower(q.Args); {
+	case args == "" || a.Zones == nil:
+		return fmt.Sprintf("Write `%s Europe/Zurich` or `%[1]s New York`, and your reminders go by that clock. `%[1]s off` takes it back.", typed), nil
+	case args == "off":
+		if err := a.Zones.SetZone(ctx, q.Who, "", spaces.ZoneOfPerson); err != nil {
+			return "", err
+		}
+		return "Your reminders go by the clock of the room again.", nil
+	}
+	in, err := timezone.Find(q.Args)
+	if err != nil {
+		answer := "There is no time zone of that name. Write a city such as `Zurich`, or a name such as `America/New_York`."
+		if near := timezone.Nearest(q.Args); len(near) > 0 {
+			answer = "There is no time zone of that name. Did you mean `" + strings.Join(near, "`, `") + "`?"
+		}
+		return answer, nil
+	}
+	if err := a.Zones.SetZone(ctx, q.Who, in.String(), spaces.ZoneOfPerson); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("Your reminders go by the clock of %s: it is %s there.", in, q.At.In(in).Format("Mon 15:04 MST")), nil
 }
 
 // stop ends what agents do in the room: a person who may set them to work may stop

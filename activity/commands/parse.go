@@ -19,6 +19,7 @@ const (
 	CommandUnmute = "unmute"
 	CommandWhy    = "why"
 	CommandCost   = "cost"
+	CommandZone   = "timezone"
 )
 
 // CommandMenu returns the commands in the order of a platform's menu.
@@ -32,6 +33,7 @@ func CommandMenu() []adapters.CommandMenuEntry {
 		{Name: CommandUnmute, Help: "speak here again"},
 		{Name: CommandWhy, Help: "why I answered, or did not"},
 		{Name: CommandCost, Help: "what this room used today"},
+		{Name: CommandZone, Help: "set the clock that your reminders go by"},
 		{Name: CommandStart, Help: "say hello"},
 	}
 }

@@ -15,6 +15,13 @@ type RoleLookup interface {
 	Role(ctx context.Context, who spaces.PlatformIdentity) (spaces.AuthorityLevel, error)
 }
 
+// ZoneStore keeps the time zones of people.
+type ZoneStore interface {
+	// SetZone stores the time zone of a person, unless a higher source gave theirs; an empty
+	// name takes it back.
+	SetZone(ctx context.Context, who spaces.PlatformIdentity, zone string, from spaces.ZoneSource) error
+}
+
 // RunController are how people hold agents back.
 type RunController interface {
 	// Halt ends what agents do, at once and durably; see [spaces.Halt].

@@ -37,7 +37,7 @@ var rows = []row{
 	{"internal/imagescale", nil, "what a picture is has nothing to do with who posted it"},
 	{"spaces", nil, "the record is a leaf: events mean the same to everyone who reads them"},
 	{"activity/access", []string{"adapters", "spaces"}, "who may talk is decided on updates and stored approvals"},
-	{"activity/commands", []string{"adapters", "spaces", "internal/textformat"}, "a chat command is parsed and answered without a model"},
+	{"activity/commands", []string{"adapters", "spaces", "internal/textformat", "internal/timezone"}, "a chat command is parsed and answered without a model"},
 	{"activity/media", []string{"adapters", "spaces", "internal/failpoint", "internal/retry"}, "files are downloaded and transcribed beside the path of a message"},
 	{"activity", []string{"adapters", "spaces", "activity/access", "activity/commands", "activity/media", "internal/failpoint", "internal/retry"}, "the only package that knows both worlds, so the only one that translates"},
 	{"internal/cron", nil, "when something recurs has nothing to do with what it is"},

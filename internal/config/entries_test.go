@@ -206,3 +206,28 @@ func loaded(t *testing.T, text string) *Config {
 	testutil.OK(t, err)
 	return c
 }
+
+// A time zone that does not exist is named with the nearest ones, wherever it is set.
+func TestTimeZonesExist(t *testing.T) {
+	const good = "timezone: Europe/Zurich\nadapters:\n  telegram: {type: telegram, token: \"1:a\"}\npeople:\n  maya: {accounts: [\"telegram:1\"], timezone: Asia/Tokyo}\n" +
+		"spaces:\n  den: {chats: [\"telegram:-1\"], timezone: America/Lima}\n"
+	c := loaded(t, good)
+	if c.SettingsFor("", "").Timezone != "Europe/Zurich" || c.SettingsFor("", "den").Timezone != "America/Lima" || c.People[0].Timezone != "Asia/Tokyo" {
+		t.Errorf("read %q, %q, %+v", c.SettingsFor("", "").Timezone, c.SettingsFor("", "den").Timezone, c.People)
+	}
+	for right, wrong := range map[string]string{"Europe/Zurich": "Europa/Zurich", "Asia/Tokyo": "Asia/Tokio", "America/Lima": "America/Lime"} {
+		text := strings.Replace(good, right, wrong, 1)
+		c, err := loadText(t, text, "")
+		told := ""
+		if err != nil {
+			told = err.Error()
+		} else {
+			for _, p := range c.Problems {
+				told += p.Err.What
+			}
+		}
+		if !strings.Contains(told, `"`+wrong+`" is no time zone; did you mean `+right) {
+			t.Errorf("%s: told %q", wrong, told)
+		}
+	}
+}

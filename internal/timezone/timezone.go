@@ -95,7 +95,7 @@ func Nearest(word string) []string {
 		if city(name) == last {
 			d = 0
 		}
-		if d <= max(1, len(last)/3) {
+		if d <= max(2, len(last)/3) {
 			all = append(all, candidate{name, d})
 		}
 	}

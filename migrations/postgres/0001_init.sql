@@ -122,7 +122,7 @@ create table entities (
     handle   text collate "C" not null,
     portrait text collate "C" not null default '', -- URL of the avatar for relayed messages
     zone     text collate "C" not null default '', -- name of the time zone; empty is unknown
-    zone_told bigint not null default 0 -- 1: the person or the configuration gave it
+    zone_from bigint not null default 0 -- who gave the time zone: 0 the platform, 1 the configuration, 2 the person
 );
 
 -- The platform users of each entity.

@@ -121,7 +121,7 @@ create table entities (
     handle   text not null,
     portrait text not null default '', -- URL of the avatar for relayed messages
     zone     text not null default '', -- name of the time zone; empty is unknown
-    zone_told integer not null default 0 -- 1: the person or the configuration gave it
+    zone_from integer not null default 0 -- who gave the time zone: 0 the platform, 1 the configuration, 2 the person
 ) strict, without rowid;
 
 -- The platform users of each entity.

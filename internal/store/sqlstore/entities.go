@@ -13,12 +13,12 @@ import (
 )
 
 const (
-	selectPerson engine.QueryText = `select e.id, e.kind, e.name, e.handle, e.portrait, e.zone, e.zone_told from identities i join entities e on e.id = i.entity
+	selectPerson engine.QueryText = `select e.id, e.kind, e.name, e.handle, e.portrait, e.zone, e.zone_from from identities i join entities e on e.id = i.entity
 where i.platform = $1 and i.scope = $2 and i.user_id = $3`
-	upsertEntity engine.QueryText = `insert into entities (id, kind, name, handle, portrait, zone, zone_told) values ($1, $2, $3, $4, $5, $6, $7)
+	upsertEntity engine.QueryText = `insert into entities (id, kind, name, handle, portrait, zone, zone_from) values ($1, $2, $3, $4, $5, $6, $7)
 on conflict (id) do update set kind = excluded.kind, name = excluded.name, handle = excluded.handle, portrait = excluded.portrait,
-  zone = excluded.zone, zone_told = excluded.zone_told`
-	updateZone     engine.QueryText = `update entities set zone = $2, zone_told = $3 where id = $1`
+  zone = excluded.zone, zone_from = excluded.zone_from`
+	updateZone     engine.QueryText = `update entities set zone = $2, zone_from = $3 where id = $1 and zone_from <= $4`
 	insertEntity   engine.QueryText = `insert into entities (id, kind, name, handle) values ($1, $2, $3, $4) on conflict (id) do nothing`
 	upsertIdentity engine.QueryText = `insert into identities (platform, scope, user_id, entity) values ($1, $2, $3, $4)
 on conflict (platform, scope, user_id) do update set entity = excluded.entity`
@@ -55,7 +55,7 @@ func (t *entityTx) resolve(ctx context.Context, i spaces.PlatformIdentity) (spac
 	if !found {
 		now.ID = spaces.EntityID(t.newID())
 	}
-	if err := t.Run(ctx, upsertEntity, string(now.ID), string(now.Kind), now.Name, now.Handle, now.Portrait, now.Zone, now.ZoneTold); err != nil {
+	if err := t.Run(ctx, upsertEntity, string(now.ID), string(now.Kind), now.Name, now.Handle, now.Portrait, now.Zone, int(now.ZoneFrom)); err != nil {
 		return "", fmt.Errorf("store entity: %w", err)
 	}
 	if !found {
@@ -73,7 +73,7 @@ func (t *entityTx) find(ctx context.Context, i spaces.PlatformIdentity) (spaces.
 		return e, true, nil
 	}
 	var e spaces.Entity
-	found, err := engine.ScanRow(ctx, t, selectPerson, []any{i.Platform, i.Scope, i.User}, &e.ID, &e.Kind, &e.Name, &e.Handle, &e.Portrait, &e.Zone, &e.ZoneTold)
+	found, err := engine.ScanRow(ctx, t, selectPerson, []any{i.Platform, i.Scope, i.User}, &e.ID, &e.Kind, &e.Name, &e.Handle, &e.Portrait, &e.Zone, &e.ZoneFrom)
 	if found {
 		t.cache.addIdentity(identityKeyOf(i), e)
 	}
@@ -99,15 +99,15 @@ func mergeIdentity(e spaces.Entity, i spaces.PlatformIdentity) spaces.Entity {
 	if i.Name != "" && (i.Name != i.User || e.Name == "") {
 		e.Name, e.Portrait = i.Name, i.Portrait
 	}
-	if !e.ZoneTold {
+	if e.ZoneFrom == spaces.ZoneOfPlatform {
 		e.Zone = cmp.Or(i.Zone, e.Zone)
 	}
 	return e
 }
 
-// SetZone stores the time zone of a person, as they or the configuration gave it: that of
-// their platform does not replace it. An empty name has the platform's word count again.
-func (b ChatStore) SetZone(ctx context.Context, who spaces.PlatformIdentity, zone string) error {
+// SetZone stores the time zone of a person, unless a higher source gave theirs. An empty
+// name takes back what that source or a lower one gave: the platform's word counts again.
+func (b ChatStore) SetZone(ctx context.Context, who spaces.PlatformIdentity, zone string, from spaces.ZoneSource) error {
 	err := b.s.write(ctx, func(ctx context.Context, t *storeTx) error {
 		id, err := t.entity.resolve(ctx, who)
 		if err != nil {
@@ -115,7 +115,11 @@ func (b ChatStore) SetZone(ctx context.Context, who spaces.PlatformIdentity, zon
 		}
 		delete(t.cache.identities, identityKeyOf(who))
 		t.cache.forgetMembers()
-		return t.Run(ctx, updateZone, string(id), zone, zone != "")
+		keep := from
+		if zone == "" {
+			keep = spaces.ZoneOfPlatform
+		}
+		return t.Run(ctx, updateZone, string(id), zone, int(keep), int(from))
 	})
 	if err != nil {
 		return fmt.Errorf("store time zone of a person on %s: %w", who.Platform, err)
@@ -148,7 +152,7 @@ func (b ChatStore) Bind(ctx context.Context, i spaces.PlatformIdentity, id space
 func (b ChatStore) Agents(ctx context.Context, agents []spaces.Entity) error {
 	return b.s.write(ctx, func(ctx context.Context, t *storeTx) error {
 		for _, a := range agents {
-			if err := t.Run(ctx, upsertEntity, string(a.ID), string(a.Kind), a.Name, a.Handle, a.Portrait, "", false); err != nil {
+			if err := t.Run(ctx, upsertEntity, string(a.ID), string(a.Kind), a.Name, a.Handle, a.Portrait, "", 0); err != nil {
 				return fmt.Errorf("name agent %s: %w", a.ID, err)
 			}
 		}

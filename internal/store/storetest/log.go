@@ -22,6 +22,7 @@ var logTests = map[string]func(*testing.T, *world){
 	"UpdateWithoutASpaceStopsNobody":            stray,
 	"JoinedIsOneEventAPerson":                   joinedEach,
 	"ReadersFollowTheMembers":                   readersFollow,
+	"TimeZonesGoByTheirSource":                  zonesBySource,
 	"RoomsSharedWithSomebodyAreFound":           roomsShared,
 	"NamesAreKeptCurrent":                       namesCurrent,
 	"BoundIdentityIsTheAgent":                   boundIdentity,

@@ -47,6 +47,41 @@ func joinedEach(t *testing.T, w *world) {
 	}
 }
 
+// What a person says of their time zone goes before the configuration, and that before
+// the profile on their platform.
+func zonesBySource(t *testing.T, w *world) {
+	room := w.family("ada")
+	shown := func(want string, said ...string) {
+		t.Helper()
+		in := w.message(room, "zoe", "hi")
+		if len(said) > 0 {
+			in.From.Zone = said[0]
+		}
+		w.record(in)
+		_, members, err := w.s.Shell.Space(w.t.Context(), room)
+		w.ok(err)
+		for _, m := range members {
+			if m.ID == w.last(room).Actor && m.Zone != want {
+				t.Errorf("zone is %q, want %q", m.Zone, want)
+			}
+		}
+	}
+	set := func(zone string, from spaces.ZoneSource) {
+		w.ok(w.s.Border.SetZone(w.t.Context(), person("zoe"), zone, from))
+	}
+	shown("")
+	shown("Europe/Paris", "Europe/Paris")
+	shown("Europe/Rome", "Europe/Rome")
+	shown("Europe/Rome") // not every update has it
+	set("Asia/Tokyo", spaces.ZoneOfConfig)
+	shown("Asia/Tokyo", "Europe/Paris")
+	set("America/Lima", spaces.ZoneOfPerson)
+	set("Asia/Tokyo", spaces.ZoneOfConfig)
+	shown("America/Lima", "Europe/Paris")
+	set("", spaces.ZoneOfPerson)
+	shown("Europe/Paris", "Europe/Paris")
+}
+
 // S5, I12
 func readersFollow(t *testing.T, w *world) {
 	room := w.family()

@@ -10,6 +10,7 @@ import (
 
 var planTests = map[string]func(*testing.T, *world){
 	"PlanRecursUntilItIsForgotten":       planRecurs,
+	"PlanRecursByItsOwnClock":            planByItsClock,
 	"TimesThatPassedAreMadeUpForByOne":   planMissed,
 	"PlansNoteIsHushedWithWhatItRepeats": planHushed,
 }
@@ -36,6 +37,33 @@ func (w *world) plans() []spaces.WakeTimer {
 	plans, err := w.s.Shell.Plans(w.t.Context(), ada, 10)
 	w.ok(err)
 	return plans
+}
+
+// A plan of a time zone recurs by its clocks, also when they are set in between.
+func planByItsClock(t *testing.T, w *world) {
+	room := w.family()
+	w.say(room, "zoe", "wake us at nine")
+	wake := w.woken(ada, room)
+	w.now = time.Date(2026, 3, 7, 13, 0, 0, 0, time.UTC)
+	c := w.step(wake, 0)
+	c.Timers = []spaces.WakeTimer{{
+		ID: "t1", Mind: ada, Kind: spaces.TimerPlan, Space: room, Note: "nine", Due: time.Date(2026, 3, 7, 14, 0, 0, 0, time.UTC), Cycle: wake.Cycle.ID,
+		Plan: "p1", Cron: "0 9 * * *", Zone: "America/New_York", SetBy: "e1", SetAt: w.now,
+	}}
+	w.commit(c)
+	w.rest(wake, 1)
+	for _, want := range []time.Time{time.Date(2026, 3, 7, 14, 0, 0, 0, time.UTC), time.Date(2026, 3, 8, 13, 0, 0, 0, time.UTC)} { // summer time begins
+		plans := w.plans()
+		if len(plans) != 1 || !plans[0].Due.Equal(want) || plans[0].Zone != "America/New_York" || plans[0].SetBy != "e1" || plans[0].SetAt.IsZero() {
+			t.Fatalf("planned %+v, want one at %v", plans, want)
+		}
+		w.now = want
+		fired := w.fire()
+		if len(fired) != 1 {
+			t.Fatalf("fired %+v", fired)
+		}
+		w.endTimer(&fired[0])
+	}
 }
 
 // CON-13, I15

@@ -81,6 +81,7 @@ type BridgeStore interface {
 	media.TranscriptionQueue
 	activity.DraftStore
 	Appoint(ctx context.Context, platform string, list []spaces.RoleGrant) error
+	commands.ZoneStore
 	Refusals(ctx context.Context, limit int) ([]activity.RejectedSender, error)
 	Bind(ctx context.Context, i spaces.PlatformIdentity, id spaces.EntityID) error
 	Agents(ctx context.Context, agents []spaces.Entity) error

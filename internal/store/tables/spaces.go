@@ -13,9 +13,9 @@ const (
 	selectSpace engine.QueryText = `select id, kind, name, circle, wake, direct, closed, case when config_key is null then 0 else 1 end, agent_run, created_at from spaces where id = $1`
 	// SpaceConfigKey selects the configuration entry of a space; empty for none.
 	SpaceConfigKey engine.QueryText = `select coalesce(config_key, '') from spaces where id = $1`
-	selectMember   engine.QueryText = `select m.entity, coalesce(e.kind, ''), coalesce(e.name, ''), coalesce(e.handle, ''), coalesce(e.zone, ''), coalesce(e.zone_told, 0), m.since
+	selectMember   engine.QueryText = `select m.entity, coalesce(e.kind, ''), coalesce(e.name, ''), coalesce(e.handle, ''), coalesce(e.zone, ''), coalesce(e.zone_from, 0), m.since
 from members m left join entities e on e.id = m.entity where m.space = $1 order by m.since, m.entity limit $2 + 0`
-	selectEntity engine.QueryText = `select id, kind, name, handle, portrait, zone, zone_told from entities where id = $1`
+	selectEntity engine.QueryText = `select id, kind, name, handle, portrait, zone, zone_from from entities where id = $1`
 	// SelectMappings selects the mappings of an account, of a space, or all of them.
 	SelectMappings engine.QueryText = `select account, chat, title, space, object, relay, live from mappings
 where ($1 = '' or account = $1) and ($2 = '' or space = $2) order by n`
@@ -44,7 +44,7 @@ func SpaceByID(ctx context.Context, src engine.QueryReader, id spaces.SpaceID) (
 // MembersOfSpace returns up to limit members of a space, by the time they joined.
 func MembersOfSpace(ctx context.Context, src engine.QueryReader, space spaces.SpaceID, limit int) ([]spaces.SpaceMember, error) {
 	return engine.AllRows(ctx, src, selectMember, []any{string(space), limit}, func(row engine.ResultRow) (m spaces.SpaceMember, err error) {
-		return m, row.Scan(&m.ID, &m.Kind, &m.Name, &m.Handle, &m.Zone, &m.ZoneTold, &m.Since)
+		return m, row.Scan(&m.ID, &m.Kind, &m.Name, &m.Handle, &m.Zone, &m.ZoneFrom, &m.Since)
 	})
 }
 
@@ -53,7 +53,7 @@ const NoLimit = math.MaxInt32
 
 // EntityByID returns an entity and reports whether it exists.
 func EntityByID(ctx context.Context, src engine.QueryReader, id spaces.EntityID) (e spaces.Entity, found bool, err error) {
-	found, err = engine.ScanRow(ctx, src, selectEntity, []any{string(id)}, &e.ID, &e.Kind, &e.Name, &e.Handle, &e.Portrait, &e.Zone, &e.ZoneTold)
+	found, err = engine.ScanRow(ctx, src, selectEntity, []any{string(id)}, &e.ID, &e.Kind, &e.Name, &e.Handle, &e.Portrait, &e.Zone, &e.ZoneFrom)
 	return e, found, err
 }
 

@@ -16,7 +16,7 @@ import (
 // commandHandler returns the handler of chat commands.
 func (am *AccountManager) commandHandler() *chatcommands.CommandHandler {
 	return &chatcommands.CommandHandler{
-		Roles: am.border, Runs: runControl{am.connectionSet}, Rooms: am.border, Platforms: am.platforms, Ack: am.acknowledge,
+		Roles: am.border, Runs: runControl{am.connectionSet}, Rooms: am.border, Zones: am.border, Platforms: am.platforms, Ack: am.acknowledge,
 		Name: func(id spaces.AgentID) string {
 			a, _ := am.Config().Agent(string(id))
 			return a.Name
@@ -81,6 +81,25 @@ func (am *AccountManager) grantRoles(ctx context.Context, adapter, account strin
 		}
 	}
 	return am.border.Appoint(ctx, platform, all)
+}
+
+// setZones stores the time zones that the configuration gives people on the platform of an
+// account.
+func (am *AccountManager) setZones(ctx context.Context, adapter, account string) error {
+	c := am.Config()
+	platform, _, _ := strings.Cut(account, ":")
+	for _, p := range c.People {
+		if p.Timezone == "" {
+			continue
+		}
+		for _, s := range history.Senders(c.PeopleOnAccount(p.Accounts, adapter)) {
+			who := spaces.PlatformIdentity{Platform: platform, Scope: s.Scope, User: s.User}
+			if err := am.border.SetZone(ctx, who, p.Timezone, spaces.ZoneOfConfig); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // identityLookup returns the identities on the platform of an account of people who are known

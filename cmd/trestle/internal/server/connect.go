@@ -144,6 +144,9 @@ func (am *AccountManager) ingressOptions(ctx context.Context, name, account stri
 	if err := am.grantRoles(ctx, name, account); err != nil {
 		return activity.IngressOptions{}, err
 	}
+	if err := am.setZones(ctx, name, account); err != nil {
+		return activity.IngressOptions{}, err
+	}
 	dealt, err := am.border.DealtUntil(ctx)
 	if err != nil {
 		return activity.IngressOptions{}, err
