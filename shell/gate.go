@@ -23,6 +23,7 @@ const (
 	GatePair     = "two_entity"
 	GateMention  = "mention"
 	GateReply    = "reply"
+	GateThread   = "thread" // a person goes on in a thread in which the agent spoke last
 	GateAll      = "wake_all"
 	GateNone     = "wake_none"
 	GateAmbient  = "ambient"
@@ -174,13 +175,28 @@ func (g Gate) addressed(j spaces.GateInput, e spaces.Event, said spaces.MessageP
 	if answers && e.ReplyTo != "" && author == self {
 		return GateReply
 	}
-	if _, toAgent := author.IsAgent(); len(named) > 0 || toAgent || !said.ToUs {
+	_, toAgent := author.IsAgent()
+	if !answers && len(said.Mentions) == 0 && len(ParseMentions(said.Text, j.Members)) == 0 && g.steers(j, e) {
+		return GateThread
+	}
+	if len(named) > 0 || toAgent || !said.ToUs {
 		return ""
 	}
 	if first := slices.IndexFunc(j.Members, func(m spaces.SpaceMember) bool { return m.Kind == spaces.Agent }); first >= 0 && j.Members[first].ID == self {
 		return GateMention
 	}
 	return ""
+}
+
+// steerTime is how long after an agent's last line in a thread a person's line there that
+// names nobody else is meant for it.
+const steerTime = 10 * time.Minute
+
+// steers reports whether a person goes on in a thread in which the agent, of all agents,
+// spoke last.
+func (g Gate) steers(j spaces.GateInput, e spaces.Event) bool {
+	last, ok := j.Threads[e.Thread]
+	return ok && e.Thread != "" && j.Space.Wake != spaces.WakeNone && last.Who == g.Agent.Entity() && kindOf(j.Members, e.Actor) == spaces.Human && e.At.Sub(last.At) <= steerTime
 }
 
 func kindOf(members []spaces.SpaceMember, id spaces.EntityID) spaces.EntityKind {

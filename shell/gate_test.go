@@ -3,6 +3,7 @@ package shell
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -76,8 +77,13 @@ func TestMentionsNameMembersByTheLongestName(t *testing.T) {
 // judgeOne asks ada's gate about one event in a room.
 func judgeOne(room spaces.Space, members []spaces.SpaceMember, e spaces.Event, roots map[spaces.EventID]spaces.ChainUsage, replies map[spaces.EventID]spaces.EntityID) spaces.GateDecision {
 	e.Seq = 7
+	if e.Thread != "" {
+		e.At = time.Date(2026, 11, 25, 12, 0, 0, 0, time.UTC)
+	}
+	recent, old := time.Date(2026, 11, 25, 11, 51, 0, 0, time.UTC), time.Date(2026, 11, 25, 11, 49, 0, 0, time.UTC)
 	return Gate{Agent: "ada", RootTokens: 1000}.Judge(spaces.GateInput{
-		Space: room, Rows: []spaces.InboxRow{{Seq: 7}}, Events: []spaces.Event{e}, Members: members, Roots: roots, ReplyTos: replies,
+		Threads: map[spaces.ThreadID]spaces.ThreadLine{"hers": {Who: "agent:ada", At: recent}, "max's": {Who: "agent:max", At: recent}, "old": {Who: "agent:ada", At: old}},
+		Space:   room, Rows: []spaces.InboxRow{{Seq: 7}}, Events: []spaces.Event{e}, Members: members, Roots: roots, ReplyTos: replies,
 	})[0]
 }
 
@@ -87,6 +93,7 @@ func TestGateWakesByTheFirstRuleThatMatches(t *testing.T) {
 		return spaces.Event{Actor: ids(crowd(who))[0], Root: "r", Body: spaces.MessagePosted{Text: text}}
 	}
 	with := func(e spaces.Event, f func(*spaces.Event)) spaces.Event { f(&e); return e }
+	inThread := func(t spaces.ThreadID) func(*spaces.Event) { return func(e *spaces.Event) { e.Thread = t } }
 	group := spaces.Space{Wake: spaces.WakeAuto}
 	three := crowd("kai", "nova", "ada")
 	for _, c := range []struct {
@@ -114,6 +121,12 @@ func TestGateWakesByTheFirstRuleThatMatches(t *testing.T) {
 			e.Body = spaces.MessagePosted{Text: "hey bot", ToUs: true}
 		}), GateAmbient, false},
 		{"reply to her", group, three, with(said("kai", "why?"), func(e *spaces.Event) { e.ReplyTo = "hers" }), GateReply, true},
+		{"a person goes on in her thread", group, three, with(said("kai", "and tomorrow?"), inThread("hers")), GateThread, true},
+		{"in her thread, to somebody else", group, three, with(said("kai", "@nova lee and tomorrow?"), inThread("hers")), GateAmbient, false},
+		{"in a thread where another agent spoke last", group, three, with(said("kai", "and tomorrow?"), inThread("max's")), GateAmbient, false},
+		{"in her thread, too late", group, three, with(said("kai", "and tomorrow?"), inThread("old")), GateAmbient, false},
+		{"in her thread, an agent", group, crowd("kai", "ada", "max"), with(said("max", "and tomorrow?"), inThread("hers")), GateAmbient, false},
+		{"in her thread, where she is to be named", spaces.Space{Wake: spaces.WakeNone}, three, with(said("kai", "and tomorrow?"), inThread("hers")), GateNone, false},
 		{"reply to somebody else", group, three, with(said("kai", "why?"), func(e *spaces.Event) { e.ReplyTo = "kais" }), GateAmbient, false},
 		{"wake: all", spaces.Space{Wake: spaces.WakeAll}, three, said("kai", "hm"), GateAll, true},
 		{"wake: none", spaces.Space{Wake: spaces.WakeNone}, three, said("kai", "hm"), GateNone, false},

@@ -61,7 +61,7 @@ func IsUnheard(r llm.ModelRequest, res llm.ModelResponse) bool {
 }
 
 // addressedReasons are the gate's reasons that mean that an answer is expected.
-var addressedReasons = []string{GateDirect, GatePair, GateMention, GateReply, GateAwaited}
+var addressedReasons = []string{GateDirect, GatePair, GateMention, GateReply, GateThread, GateAwaited}
 
 // addressed reports whether the cycle was woken by a message that was meant for the
 // agent, so that who wrote it waits for an answer.

@@ -79,9 +79,18 @@ type GateInput struct {
 	// Senders is the cost of the messages of each person since the day began, in
 	// weighted tokens.
 	Senders map[EntityID]int
+	// Threads holds, for the threads of the events, the newest line that an agent wrote there
+	// before the first of them.
+	Threads map[ThreadID]ThreadLine
 	// Waits are the answers that the mind waits for here, and ended waits it was not told of.
 	Waits []PendingWait
 	At    time.Time
+}
+
+// A ThreadLine is who wrote a line of a thread, and when.
+type ThreadLine struct {
+	Who EntityID
+	At  time.Time
 }
 
 // ChainUsage is the usage of a causal chain so far.

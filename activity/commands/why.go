@@ -82,6 +82,7 @@ var reasons = map[string]string{
 	"muted":         "the agent is muted here",
 	"command":       "it was a command to the program",
 	"direct":        "this is a direct chat, where everything is meant for it",
+	"thread":        "it had spoken last in this thread, and the message named nobody else",
 	"two_entity":    "only two are in this room, so it was meant for it",
 	"mention":       "it was mentioned",
 	"reply":         "one of its messages was answered",

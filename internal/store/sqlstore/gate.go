@@ -12,6 +12,11 @@ import (
 
 const (
 	selectRoot engine.QueryText = `select messages, tokens, stopped from roots where root = $1`
+	// lastInThread !The newest line of an agent among the fifty lines of a thread before a
+	// seq.
+	lastInThread engine.QueryText = `select actor, at from (select actor, at, kind, seq from events
+where space = $1 and thread = $2 and thread <> '' and seq < $3 and branch = 'main' order by seq desc limit 50) t
+where kind = 'said' and actor like 'agent:%' order by seq desc limit 1`
 	// maxMembers bounds the members in the input of the gate, beside the authors of the
 	// rows.
 	maxMembers = 256
@@ -110,11 +115,14 @@ func (t *claimTx) gateInput(ctx context.Context, c spaces.WakeClaim, due []table
 		}
 	}
 	j.ReplyTos, j.Roots = map[spaces.EventID]spaces.EntityID{}, map[spaces.EventID]spaces.ChainUsage{}
-	j.Senders, j.At = map[spaces.EntityID]int{}, c.At
+	j.Senders, j.At, j.Threads = map[spaces.EntityID]int{}, c.At, map[spaces.ThreadID]spaces.ThreadLine{}
 	for _, e := range due {
 		j.Rows = append(j.Rows, e.InboxRow)
 		j.Events = append(j.Events, e.Subject)
 		if err := t.addTargets(ctx, &j, e); err != nil {
+			return j, err
+		}
+		if err := t.addThread(ctx, &j, e); err != nil {
 			return j, err
 		}
 	}
@@ -191,6 +199,18 @@ func (t *claimTx) addTargets(ctx context.Context, j *spaces.GateInput, e tables.
 	}
 	tally, err := t.usage.chainUsage(ctx, e.Root)
 	j.Roots[e.Root] = tally
+	return err
+}
+
+// addThread adds who spoke last in the thread of an event.
+func (t *claimTx) addThread(ctx context.Context, j *spaces.GateInput, e tables.InboxEntry) error {
+	thread := e.Subject.Thread
+	if _, ok := j.Threads[thread]; ok || thread == "" {
+		return nil
+	}
+	var last spaces.ThreadLine
+	_, err := engine.ScanRow(ctx, t, lastInThread, []any{string(e.Space), string(thread), e.Seq}, &last.Who, engine.ScanTime(&last.At))
+	j.Threads[thread] = last
 	return err
 }
 
