@@ -205,6 +205,9 @@ func (w *inboxWriter) appendEntry(dst []byte, e *entry, limit int) []byte {
 		dst = appendOrigin(r.appendMarks(w.appendAnswered(dst, e.message), e.message), v, e.message)
 		dst = appendWords(dst, e.message.Text, limit)
 	}
+	if v.Unanswered[e.id] {
+		dst = append(dst, unansweredMark...)
+	}
 	if e.trigger {
 		dst = append(w.appendAge(dst, e.when()), triggerMark...)
 	}

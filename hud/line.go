@@ -13,6 +13,9 @@ import (
 // triggerMark is the end of a line that woke the agent.
 const triggerMark = " ← TRIGGER"
 
+// unansweredMark is behind the words of a message that the agent could not answer before.
+const unansweredMark = " UNANSWERED"
+
 // appendSpeaker appends `Kai (human)`, with "you" for the agent itself.
 func (r *SharedRoom) appendSpeaker(dst []byte, id, self spaces.EntityID) []byte {
 	if id == "" {

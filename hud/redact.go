@@ -145,8 +145,8 @@ func jsonString(text string, html bool) string {
 }
 
 var (
-	// ageMark is the age of a line that woke an agent.
-	ageMark = regexp.MustCompile(` \(\d+ (hours?|days?) ago\)$`)
+	// ageMark is what may be behind the words of a new line, with the quotation mark.
+	ageMark = regexp.MustCompile(`"( UNANSWERED)?( \(\d+ (hours?|days?) ago\))?$`)
 	// answerMark is before the beginning of a message that a new line is about.
 	answerMark = regexp.MustCompile(`↩ (your )?[#~]|reacted to your ~`)
 )
@@ -162,11 +162,8 @@ func redactLines(text, quoted, escaped string) string {
 		switch {
 		case strings.HasPrefix(line, "#"):
 			body, mark := strings.CutSuffix(line, triggerMark)
-			age := ""
-			if mark {
-				age = ageMark.FindString(body)
-				body = strings.TrimSuffix(body, age)
-			}
+			age := strings.TrimPrefix(ageMark.FindString(body), `"`)
+			body = strings.TrimSuffix(body, age)
 			if head, ok := strings.CutSuffix(body, ": "+quoted); ok {
 				body = head + ": " + redacted
 			}

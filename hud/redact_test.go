@@ -74,7 +74,9 @@ func TestWhatHidesWordsIsNeverPassedBy(t *testing.T) {
 		words := rapid.StringOfN(rapid.SampledFrom([]rune("ab z9\n\"\\<&[]é語…\u200d👩\u115f")), 1, 140, -1).Draw(rt, "words")
 		short := textformat.ClipRunes(words, rapid.SampledFrom(append(inboxClips, stubChars)).Draw(rt, "limit"))
 		line := rapid.SampledFrom([]string{
-			"#1 Kai: " + Quote(short), " Kai: " + gutter(short), " Ada ↩#1 Kai " + Quote(short) + ": yes", "so " + short + " it is", jsonString(short, false),
+			"#1 Kai: " + Quote(short), "#1 10:02 [A] Kai (human): " + Quote(short) + " UNANSWERED (2 days ago) ← TRIGGER",
+			"#4 14:09 [F] Kai (human) ↩ your ~1v " + Quote(short) + `: "why?"`, `#3 14:08 [F] Nova (human) reacted to your ~1v ` + Quote(short) + `: "👍"`,
+			" Kai: " + gutter(short), " Ada ↩#1 Kai " + Quote(short) + ": yes", "so " + short + " it is", jsonString(short, false),
 		}).Draw(rt, "line")
 		by := NewRedaction(words)
 		want := line
@@ -92,4 +94,21 @@ func TestWhatHidesWordsIsNeverPassedBy(t *testing.T) {
 			rt.Errorf("%q is not found in %s", words, stored)
 		}
 	})
+}
+
+// Short words are gone from the lines that quote them, and from nowhere else.
+func TestShortDeletedWordsAreGoneFromQuotes(t *testing.T) {
+	by := NewRedaction("ok")
+	for line, want := range map[string]string{
+		`#4 14:09 [F] Kai (human) ↩ your ~1v "ok": "why ok?"`:               `#4 14:09 [F] Kai (human) ↩ your ~1v [deleted]: "why ok?"`,
+		`#4 14:09 [F] Kai (human) ↩ #9 Nova "ok": "ok?" ← TRIGGER`:          `#4 14:09 [F] Kai (human) ↩ #9 Nova [deleted]: "ok?" ← TRIGGER`,
+		`#3 14:08 [F] Nova (human) reacted to your ~1v "ok": "👍"`:           `#3 14:08 [F] Nova (human) reacted to your ~1v [deleted]: "👍"`,
+		`#1 10:02 [F] Kai (human): "ok" UNANSWERED (2 days ago) ← TRIGGER`:  `#1 10:02 [F] Kai (human): [deleted] UNANSWERED (2 days ago) ← TRIGGER`,
+		`#1 10:02 [F] Kai (human) thread 7 "ok": "the thread is called so"`: `#1 10:02 [F] Kai (human) thread 7 "ok": "the thread is called so"`,
+		` ~1v Ada (you) ↩#9 Nova "ok": yes`:                                 ` ~1v Ada (you) ↩#9 Nova [deleted]: yes`,
+	} {
+		if got := by.Text(line); got != want {
+			t.Errorf("%s\nbecame\n%s\nwant\n%s", line, got, want)
+		}
+	}
 }

@@ -42,8 +42,11 @@ type MindView struct {
 	Active spaces.SpaceID
 	Branch spaces.BranchID    // of the rooms, on which the agent acts; empty is the primary one
 	Self   *spaces.InnerState // nil is empty
-	Plans  []spaces.WakeTimer // that have not fired, the next first, due in the location they are shown in
-	System string             // the system message
+	// Unanswered are messages that the agent was to answer and could not; a new line of one
+	// has a mark.
+	Unanswered map[spaces.EventID]bool
+	Plans      []spaces.WakeTimer // that have not fired, the next first, due in the location they are shown in
+	System     string             // the system message
 	// FixedTokens are those of System and of the tools, as the shell counted them.
 	FixedTokens int
 	Keyframe    *spaces.Keyframe        // nil before the first cut

@@ -42,7 +42,7 @@ func (c *cycle) commit(ctx context.Context, sc spaces.StepCommit, learnt []space
 	}
 	if sc.Close != nil {
 		if !sc.Close.Back || c.lastAttempt(sc.Close) {
-			c.apologise(sc.Close)
+			sc.Turns = append(sc.Turns, c.apologise(sc.Close)...)
 		}
 		if c.addressed() {
 			sc.Close.Model, sc.Close.Answered = c.settings.ModelName, c.form

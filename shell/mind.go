@@ -41,6 +41,9 @@ type mind struct {
 	deleted  []deletedWords                    // what may still be shown or stored, see [mind.takeBack]
 
 	plans   []spaces.WakeTimer // that have not fired, the next first
+	// unanswered are messages that were to be answered and could not, as far as this process
+	// knows.
+	unanswered map[spaces.EventID]bool
 	planned bool               // plans are those of the record
 
 	waits    []spaces.PendingWait // that last
@@ -395,7 +398,7 @@ func (m *mind) whole(o cycleConfig) *hud.MindView {
 	return &hud.MindView{
 		Agent:  o.agent.ID,
 		Circle: m.id.Circle, Seats: m.seats, Active: o.active, Self: m.self,
-		System: o.system.text, FixedTokens: o.system.fixed, Plans: m.plans, Keyframe: m.keyframe, Earlier: m.carried(m.earlier), Closed: m.carried(m.closed),
+		System: o.system.text, FixedTokens: o.system.fixed, Plans: m.plans, Unanswered: m.unanswered, Keyframe: m.keyframe, Earlier: m.carried(m.earlier), Closed: m.carried(m.closed),
 		Digests: m.digests, Limits: o.settings.limits(), Counter: m.shell.Counter,
 	}
 }

@@ -235,14 +235,29 @@ var apologies = map[spaces.StopReason]string{
 	spaces.StopTimeout:    "I could not answer this: my model did not answer in time. Please ask again later.",
 }
 
-// apologise has the closing tell the room, once, that a message stays unanswered.
-func (c *cycle) apologise(cl *spaces.CycleClose) {
+// apologise has the closing tell the room, once, that a message stays unanswered. It
+// returns the turn by which the agent learns of it.
+func (c *cycle) apologise(cl *spaces.CycleClose) []spaces.TranscriptTurn {
 	say := apologies[cl.Stop]
 	if say == "" || cl.Say != "" || !c.unspoken() || c.wake.Cycle.Space == "" {
-		return
+		return nil
 	}
 	cl.Say, cl.Once, cl.Room = say, "unanswered|"+string(c.wake.Cycle.ID), c.wake.Cycle.Space
 	if n := len(c.wake.Events); n > 0 {
 		cl.Thread = c.wake.Events[n-1].Thread
 	}
+	m := c.mind
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	const kept = 100 // as many as may be shown again
+	if m.unanswered == nil || len(m.unanswered) > kept {
+		m.unanswered = map[spaces.EventID]bool{}
+	}
+	for _, e := range c.wake.Events {
+		m.unanswered[e.ID] = true
+	}
+	if cl.Back {
+		return nil // the lines are shown again, with a mark
+	}
+	return []spaces.TranscriptTurn{{Role: spaces.RoleUser, Text: "UNANSWERED: you did not answer what woke you (" + string(cl.Stop) + "). People were told that you could not, and to ask again."}}
 }

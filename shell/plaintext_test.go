@@ -138,7 +138,8 @@ func TestARunThatCannotAnswerSaysSo(t *testing.T) {
 		"nothing": mindful(func(context.Context, llm.ModelRequest) (llm.ModelResponse, error) { return llm.ModelResponse{}, nil }),
 	} {
 		t.Run(name, func(t *testing.T) {
-			play(t, m, func(w *world) {
+			k := &keeper{ChatModel: m}
+			play(t, k, func(w *world) {
 				w.settings = plainText("")
 				room := w.room("kai", direct)
 				w.start()
@@ -147,6 +148,11 @@ func TestARunThatCannotAnswerSaysSo(t *testing.T) {
 				told := slices.DeleteFunc(w.notices(), func(s string) bool { return !strings.HasPrefix(s, "I could not") })
 				if len(told) != 1 {
 					t.Errorf("the room was told %q", told)
+				}
+				w.says(room, "Kai", "hello?")
+				w.settle()
+				if last := k.frame(); !strings.Contains(last, "UNANSWERED") {
+					t.Errorf("the next frame does not tell of it:\n%s", last)
 				}
 			})
 		})
