@@ -39,6 +39,7 @@ type cycle struct {
 	pending  []spaces.TranscriptTurn // shown, not yet committed
 	failures []spaces.SendFailed     // of what was sent, for the next frame
 
+	early   *llm.ModelResponse   // calls that the model made while it thought: the first step of engagement
 	usage   spaces.TokenUsage    // of all calls
 	unsaved spaces.TokenUsage    // of calls whose step is not committed
 	request string               // hash of the last frame
@@ -247,6 +248,9 @@ func (c *cycle) contemplate(ctx context.Context) (ended bool, err error) {
 		}
 		learnt = append(learnt, spaces.NoteAdded{Text: s[1], Label: s[0], Cycle: c.wake.Cycle.ID})
 	}
+	if len(res.Calls) > 0 {
+		c.early = &llm.ModelResponse{Calls: res.Calls, Finish: res.Finish}
+	}
 	c.move(spaces.Engaging, "agent", "thought")
 	err = c.commit(ctx, spaces.StepCommit{Inner: append(inner, learnt...), Turns: turns}, learnt)
 	if err != nil {
@@ -278,6 +282,10 @@ func (c *cycle) engage(ctx context.Context) error {
 
 // answer makes one step of engagement; people may see it grow.
 func (c *cycle) answer(ctx context.Context) (ended bool, err error) {
+	if early := c.early; early != nil {
+		c.early = nil
+		return c.decide(ctx, *early)
+	}
 	c.sketched = c.sketch()
 	defer c.sketched.hush()
 	res, err := c.ask(ctx, false)

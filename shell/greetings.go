@@ -103,7 +103,37 @@ func besideWords(r rune) bool {
 }
 
 // lookups are the acts that only look.
-var lookups = []string{"search", "read_messages", "view", "use"}
+var lookups = []string{"search", "read_messages", "look", "view", "use"}
+
+// interjections are words that answer or comment on what was said just before. Old lines
+// are not recalled by them.
+var interjections = func() map[string]bool {
+	known := map[string]bool{}
+	for word := range strings.FieldsSeq("lol rofl lmao haha hahaha hehe hihi ok okay k kk thanks thank thx ty cheers yes yep yeah yup no nope nah cool nice great good wow hmm hm mhm " +
+		"sure right exactly true perfect please sorry oh ah aha oops what huh really so very much ja nein danke bitte gut genau klar oui non merci si sí gracias vale") {
+		known[word] = true
+	}
+	return known
+}()
+
+// tellsNothing reports whether a text has no word by which old lines could be found:
+// greetings, interjections, mentions and names of members alone.
+func (b greetingMatcher) tellsNothing(text string, members []spaces.SpaceMember) bool {
+	var others []string
+	for words := slices.Collect(plainWords(text)); len(words) > 0; {
+		if n := b.at(words); n > 0 {
+			words = words[n:]
+			continue
+		}
+		if w := words[0]; !b.beside[w] && !interjections[w] && !strings.HasPrefix(w, "@") {
+			if others = append(others, w); len(others) > maxGreeting {
+				return false
+			}
+		}
+		words = words[1:]
+	}
+	return len(others) == 0 || allNames(others, members)
+}
 
 // greeted reports whether nothing but greetings woke the cycle: then there is
 // nothing to look up (PRD-5.6-A3).
@@ -111,10 +141,7 @@ func (c *cycle) greeted() bool {
 	if c.wake.Timer != nil || len(c.wake.Waits) > 0 || len(c.wake.Events) == 0 {
 		return false
 	}
-	var members []spaces.SpaceMember
-	if seat := c.mind.seat(c.wake.Cycle.Space); seat != nil {
-		members = seat.Room.Members()
-	}
+	members := c.members()
 	return !slices.ContainsFunc(c.wake.Events, func(e spaces.Event) bool {
 		said, ok := e.Body.(spaces.MessagePosted)
 		return !ok || len(said.Attachments) > 0 || !greetings.merely(said.Text, members)

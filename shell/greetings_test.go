@@ -94,3 +94,16 @@ func FuzzGreeting(f *testing.F) {
 		}
 	})
 }
+
+// Old lines are not recalled by what has no words of its own.
+func TestInterjectionsTellNothing(t *testing.T) {
+	members := crowd("kai", "ada")
+	for text, want := range map[string]bool{
+		"@Ada lol": true, "ok, thanks!": true, "hi Ada": true, "👍": true, "": true, "Yes please, Ada": true,
+		"thanks, and the key?": false, "@Ada what is the code": false, "ok 4711": false, "Friday": false,
+	} {
+		if got := greetings.tellsNothing(text, members); got != want {
+			t.Errorf("%q tells nothing: %v, want %v", text, got, want)
+		}
+	}
+}

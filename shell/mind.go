@@ -40,11 +40,11 @@ type mind struct {
 	gone     map[spaces.CycleID][]deletedWords // since each open cycle began
 	deleted  []deletedWords                    // what may still be shown or stored, see [mind.takeBack]
 
-	plans   []spaces.WakeTimer // that have not fired, the next first
+	plans []spaces.WakeTimer // that have not fired, the next first
 	// unanswered are messages that were to be answered and could not, as far as this process
 	// knows.
 	unanswered map[spaces.EventID]bool
-	planned bool               // plans are those of the record
+	planned    bool // plans are those of the record
 
 	waits    []spaces.PendingWait // that last
 	expected bool                 // there are none, and none can have come

@@ -95,7 +95,10 @@ func (c *cycle) frame(onto *requestBuffer, pictures []hud.ImageRef, tokens int) 
 	v.Asked = c.meaning
 	in := hud.TailInput{Now: c.shell.Now(), Phase: c.phaseText(), Options: c.options(), Failures: c.failures, Pictures: pictures, Runs: m.runs(c), Waits: m.waits}
 	if c.recalled == nil {
-		c.recalled = append([]hud.RecalledLine{}, v.Recall(c.query(), c.settings.RecallTokens)...)
+		c.recalled = []hud.RecalledLine{}
+		if words := c.query(); words == "" || !greetings.tellsNothing(words, c.members()) {
+			c.recalled = append(c.recalled, v.Recall(words, c.settings.RecallTokens)...)
+		}
 	}
 	in.Recalled = c.recalled
 	in.SetUp = c.onboard(v)
@@ -132,6 +135,14 @@ func shown(v *hud.MindView, tail hud.FrameTail, f *hud.Frame) *spaces.FrameSourc
 		s.Whole = append(s.Whole, spaces.TranscriptTurn{Role: m.Role, Text: m.Text, Calls: m.Calls, CallID: m.CallID})
 	}
 	return s
+}
+
+// members returns who is in the room that woke the cycle. m.mu is held.
+func (c *cycle) members() []spaces.SpaceMember {
+	if seat := c.mind.seat(c.wake.Cycle.Space); seat != nil {
+		return seat.Room.Members()
+	}
+	return nil
 }
 
 // query returns the words that old lines are recalled by: what woke the cycle.

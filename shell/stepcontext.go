@@ -207,6 +207,9 @@ func (s *stepContext) effect(kind spaces.ActionKind, r *hud.SharedRoom) spaces.R
 	if s.settings.Expires > 0 {
 		e.Expires = s.now.Add(s.settings.Expires)
 	}
+	if r.ID() != s.wake.Cycle.Space && s.asker() != "" && s.wake.Timer == nil {
+		e.MaxRun = 0 // a person elsewhere asked for it
+	}
 	if r.ID() == s.wake.Cycle.Space {
 		e.Seen = s.upto
 		e.Strict = s.strict && kind == spaces.ActSend
