@@ -140,8 +140,8 @@ var besides = sync.OnceValue(func() string {
 // to be loaded for them; a test counts them anew. An agent's name and persona
 // come on top.
 const (
-	promptTokens      = 1074
-	tagPromptTokens   = 1423
+	promptTokens      = 1110
+	tagPromptTokens   = 1459
 	wordsPromptTokens = 51
 	toolTokens        = 1790
 	fileToolTokens    = 213 // of send_file, where it is offered
