@@ -61,7 +61,7 @@ func (c *cycle) askOnce(ctx context.Context, noCalls bool) (llm.ModelResponse, e
 		MaxOutput: c.settings.MaxOutput, Tokens: c.size, CacheKey: c.mind.id.String(),
 	}
 	req.Messages[len(req.Messages)-1].Pictures = shown // the tail is always there
-	if !c.settings.Tags {
+	if !c.settings.Tags && c.takesTools() {
 		req.Tools = c.shell.catalogue.Tools()
 	}
 	if c.sketched != nil && !noCalls {
@@ -77,8 +77,16 @@ func (c *cycle) askOnce(ctx context.Context, noCalls bool) (llm.ModelResponse, e
 	if err != nil {
 		return llm.ModelResponse{}, err
 	}
+	if len(req.Tools) > 0 && !c.takesTools() {
+		c.inWords = true // the endpoint has just refused tools: its words are all that it can answer with
+	}
 	c.finish = string(res.Finish)
 	return res, failpoint.Point("model.after_call")
+}
+
+// takesTools reports whether the agent's model may be offered tools, as far as is known.
+func (c *cycle) takesTools() bool {
+	return llm.CapabilityOf(c.agent.Model, c.settings.ModelName).TakesTools()
 }
 
 // frame renders what the model sees now, beside pictures that take some tokens.

@@ -70,6 +70,13 @@ func (c *cycle) addressed() bool {
 		len(c.wake.Waits) > 0
 }
 
+// awaited reports whether people expect that the cycle says something: they addressed the
+// agent, or had it set the reminder that woke it.
+func (c *cycle) awaited() bool {
+	t := c.wake.Timer
+	return c.addressed() || t != nil && t.Kind != spaces.TimerSleep && t.Space != "" && t.SetBy != ""
+}
+
 // unspoken reports whether somebody waits for an answer and none has been given.
 func (c *cycle) unspoken() bool { return c.spoke == 0 && c.branch == "" && c.addressed() }
 
@@ -77,7 +84,7 @@ func (c *cycle) unspoken() bool { return c.spoke == 0 && c.branch == "" && c.add
 // false where the text is not to be delivered.
 func (c *cycle) inPlainText(ctx context.Context, res llm.ModelResponse, text string) (handled, ended bool, err error) {
 	words := wordsOf(text)
-	if words == "" || c.settings.Tags || c.settings.PlainText == PlainPrivate || !c.unspoken() {
+	if words == "" || c.settings.Tags || c.settings.PlainText == PlainPrivate || c.spoke > 0 || c.branch != "" || !c.awaited() {
 		return false, false, nil
 	}
 	told := c.form == spaces.AnsweredInWords
@@ -90,7 +97,7 @@ func (c *cycle) inPlainText(ctx context.Context, res llm.ModelResponse, text str
 		}}, nil)
 	}
 	args := map[string]any{"text": words}
-	if home := c.wake.Cycle.Space; home != c.active {
+	if home := c.home(); home != c.active {
 		args["space"] = string(home)
 	}
 	data, err := marshalPlain(args)
@@ -107,10 +114,11 @@ func (c *cycle) inPlainText(ctx context.Context, res llm.ModelResponse, text str
 // learnHabit finds out whether the model answers people in words, and has the prompt
 // say what becomes of them.
 func (c *cycle) learnHabit(ctx context.Context) error {
-	if c.settings.Tags || !c.addressed() || c.settings.PlainText == PlainPrivate {
+	if c.settings.Tags || !c.awaited() || c.settings.PlainText == PlainPrivate {
 		return nil
 	}
 	inWords := c.settings.PlainText == PlainDeliver
+	inWords = inWords || !c.takesTools()
 	if !inWords {
 		var err error
 		if inWords, err = c.shell.answersInWords(ctx, c.agent.ID, c.settings.ModelName); err != nil {

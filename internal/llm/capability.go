@@ -23,6 +23,13 @@ type ModelCapability struct {
 	MaxOutput int `json:"max_output,omitempty"`
 }
 
+// NoTools is the demand of an endpoint that takes no tools at all: requests go without
+// them, and calls of before are told in words.
+const NoTools = "no_tools"
+
+// TakesTools reports whether requests may offer tools.
+func (c ModelCapability) TakesTools() bool { return !slices.Contains(c.Demands, NoTools) }
+
 // IsZero reports whether nothing was learned.
 func (c ModelCapability) IsZero() bool {
 	return len(c.Demands) == 0 && c.Window == 0 && c.MaxOutput == 0

@@ -25,7 +25,7 @@ func arrange(messages []llm.TranscriptMessage, d demandSet) []llm.TranscriptMess
 	if d&singleCalls != 0 {
 		messages = splitCalls(messages)
 	}
-	if d&noToolMessages != 0 {
+	if d&(noToolMessages|noTools) != 0 {
 		messages = callsAsText(messages)
 	}
 	var out []llm.TranscriptMessage

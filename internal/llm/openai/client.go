@@ -227,6 +227,9 @@ func (c *Client) nextForm(s *sentRequest, err error, known *llm.ModelCapability)
 func (c *Client) ask(ctx context.Context, w *callTimeouts, s *sentRequest) (llm.ModelResponse, error) {
 	w.startOver(c.options.FirstToken)
 	r := s.ModelRequest
+	if s.demands&noTools != 0 {
+		r.Tools, r.NoCalls = nil, false
+	}
 	body := c.bodies.take(r.CacheKey)
 	defer c.bodies.putFor(r.CacheKey, body)
 	r.Messages = arrange(r.Messages, s.demands)

@@ -36,6 +36,7 @@ const (
 	answeredResults
 	alternatingRoles
 	noToolMessages
+	noTools
 	allDemands demandSet = 1<<iota - 1
 )
 
@@ -45,6 +46,7 @@ var demandNames = [...]string{
 	"no_stream_options", "no_streaming", "no_cache_key", "other_output_limit", "no_output_limit", "no_tool_choice", "no_pictures",
 	"signed_calls", "reasoning", "reasoning_everywhere", "short_call_ids", "plain_names", "plain_schemas", "named_results",
 	"filled_content", "no_system_role", "single_calls", "answered_results", "alternating_roles", "no_tool_messages",
+	llm.NoTools,
 }
 
 // DemandNames returns the names of all demands.
@@ -126,6 +128,8 @@ func (s *sentRequest) hasTools() bool { return len(s.Tools) > 0 }
 var demandRules = []demandRule{
 	{noStreamOptions, regexp.MustCompile(`stream_options|include_usage`), func(s *sentRequest) bool { return s.usage }},
 	{noCacheKey, regexp.MustCompile(`prompt_cache_key`), func(s *sentRequest) bool { return s.cacheKey != "" }},
+	{noTools, regexp.MustCompile(`not support (any )?(tools?\b|(tool|function)[ _-]?(use|call))|support tool use|tools param requires|tool[ _]choice.{0,10} requires|(tool|function)s?[ _-]?(use|call(s|ing)?)? (is|are) (not|un)[ -]?(support|enabl|allow|avail)|` +
+		"(unknown|unrecognized|unexpected|unsupported|extra).{0,40}['\"`]tools['\"`]"), (*sentRequest).hasTools},
 	{noToolChoice, regexp.MustCompile(`tool_?choice|tool choice`), func(s *sentRequest) bool { return s.forbids }},
 	{otherOutputLimit, regexp.MustCompile(maxTokens + `|` + maxCompletionTokens), func(s *sentRequest) bool { return s.maxOutput != "" }},
 	{noOutputLimit, regexp.MustCompile(maxTokens + `|` + maxCompletionTokens), func(s *sentRequest) bool { return s.maxOutput != "" }},

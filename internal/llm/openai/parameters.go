@@ -54,7 +54,7 @@ func (p *parameters) toolName(name string) string {
 func (c *Client) parametersFor(r llm.ModelRequest, d demandSet, known llm.ModelCapability) parameters {
 	p := parameters{
 		demands: d, stream: d&noStreaming == 0, effort: effortFor(r),
-		pictures: d&noPictures == 0 && hasPictures(r), forbids: r.NoCalls && len(r.Tools) > 0 && d&noToolChoice == 0,
+		pictures: d&noPictures == 0 && hasPictures(r), forbids: r.NoCalls && len(r.Tools) > 0 && d&(noToolChoice|noTools) == 0,
 		reasoning: c.thoughts.inConversation(r.CacheKey),
 	}
 	p.usage = p.stream && d&noStreamOptions == 0

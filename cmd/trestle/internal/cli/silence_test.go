@@ -20,7 +20,7 @@ func TestEveryReasonForSilenceIsSaidInWords(t *testing.T) {
 	testutil.OK(t, err)
 	page, err := os.ReadFile(filepath.Join(root, "docs", "silent.md"))
 	testutil.OK(t, err)
-	wakes := []string{shell.GateAwaited, shell.GateDirect, shell.GatePair, shell.GateMention, shell.GateReply, shell.GateAll}
+	wakes := []string{shell.GateAwaited, shell.GateDirect, shell.GatePair, shell.GateMention, shell.GateReply, shell.GateThread, shell.GateAll}
 	reasons := []string{"rate", "past"}
 	for _, m := range regexp.MustCompile(`Gate\w+ += "(\w+)"`).FindAllStringSubmatch(string(gate), -1) {
 		if !slices.Contains(wakes, m[1]) {
