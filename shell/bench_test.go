@@ -98,6 +98,8 @@ func (j benchJournal) Commit(_ context.Context, c spaces.StepCommit) (spaces.Com
 	return done, nil
 }
 
+func (j benchJournal) Announce(context.Context, spaces.RoomNotice) error { return nil }
+
 func (j benchJournal) Cut(context.Context, string, spaces.Keyframe, spaces.ContextCompacted) error {
 	return nil
 }

@@ -43,6 +43,7 @@ func (c *cycle) commit(ctx context.Context, sc spaces.StepCommit, learnt []space
 	if sc.Close != nil {
 		if !sc.Close.Back || c.lastAttempt(sc.Close) {
 			sc.Turns = append(sc.Turns, c.apologise(sc.Close)...)
+			sc.Close.Withdraw = c.withdraws()
 		}
 		if c.addressed() {
 			sc.Close.Model, sc.Close.Answered = c.settings.ModelName, c.form
@@ -174,7 +175,7 @@ func (c *cycle) failed(ctx context.Context, cause error) error {
 		c.mind.owe(hud.CutGuard) // the same transcript would be refused again
 	}
 	c.log.Warn("model call failed", "kind", kind.String(), "error", cause)
-	return c.abandon(ctx, stop, textformat.ClipBytes(cause.Error(), 380)+problemOf(kind), kind.Outage() && c.waited() <= maxOutage)
+	return c.abandon(ctx, stop, textformat.ClipBytes(cause.Error(), 380)+problemOf(kind), kind.Outage() && c.waited() <= maxOutage, kind)
 }
 
 // waited returns for how long the oldest of what woke the cycle has waited.
@@ -218,7 +219,7 @@ func problemOf(k llm.ErrorKind) string {
 // abandon closes the cycle without an answer. Spared, what woke it is not to blame: it
 // is tried again however often it was, and the more rarely the longer it has waited, for
 // many rooms may wait with it.
-func (c *cycle) abandon(ctx context.Context, stop spaces.StopReason, detail string, spared bool) error {
+func (c *cycle) abandon(ctx context.Context, stop spaces.StopReason, detail string, spared bool, of ...llm.ErrorKind) error {
 	attempts := c.attempts()
 	last := len(retryAfter) - 1
 	pause := retryAfter[min(attempts, last)]
@@ -226,6 +227,9 @@ func (c *cycle) abandon(ctx context.Context, stop spaces.StopReason, detail stri
 		pause = max(pause, min(c.waited()/8, retryAfter[last]))
 	}
 	cl := &spaces.CycleClose{Stop: stop, Detail: textformat.ClipBytes(detail, 400), Back: c.spoke == 0, Spared: spared, RetryAt: c.shell.Now().Add(pause)}
+	for _, kind := range of {
+		c.tellsOfOutage(cl, kind, pause)
+	}
 	sc := spaces.StepCommit{Close: cl}
 	if t := c.wake.Timer; t != nil && cl.Back && (spared || stop != spaces.StopModelError) {
 		again := *t

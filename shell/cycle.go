@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"runtime/debug"
+	"sync/atomic"
 	"time"
 
 	"github.com/trestle-bridge/trestle/hud"
@@ -39,6 +40,7 @@ type cycle struct {
 	pending  []spaces.TranscriptTurn // shown, not yet committed
 	failures []spaces.SendFailed     // of what was sent, for the next frame
 
+	slow    atomic.Bool          // people were told that the model is slow
 	early   *llm.ModelResponse   // calls that the model made while it thought: the first step of engagement
 	usage   spaces.TokenUsage    // of all calls
 	unsaved spaces.TokenUsage    // of calls whose step is not committed

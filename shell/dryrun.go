@@ -80,6 +80,9 @@ func (t *dryRunStore) Redact(context.Context, spaces.Mind, ...RedactionRequest) 
 	return nil
 }
 
+// Announce implements [CycleStore]: nothing is posted.
+func (t *dryRunStore) Announce(context.Context, spaces.RoomNotice) error { return nil }
+
 // ShownTo implements [CycleStore].
 func (t *dryRunStore) ShownTo(context.Context, spaces.Mind, spaces.EventID) ([]spaces.Mind, error) {
 	return nil, nil

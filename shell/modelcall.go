@@ -71,7 +71,9 @@ func (c *cycle) askOnce(ctx context.Context, noCalls bool) (llm.ModelResponse, e
 	if err := failpoint.Point("model.before_call"); err != nil {
 		return llm.ModelResponse{}, err
 	}
+	answered := c.watchSlow(ctx)
 	res, err := c.agent.Model.Generate(ctx, req)
+	answered()
 	u := spaces.TokenUsage{Prompt: res.Usage.Prompt, Cached: res.Usage.Cached, Output: res.Usage.Output, Estimated: c.size, Calls: 1}
 	c.usage, c.unsaved = c.usage.Add(u), c.unsaved.Add(u)
 	if err != nil {

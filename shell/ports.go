@@ -46,6 +46,8 @@ type CycleStore interface {
 	Redact(ctx context.Context, m spaces.Mind, es ...RedactionRequest) error
 	// ShownTo returns the other minds of the same agent that were shown a remote event.
 	ShownTo(ctx context.Context, m spaces.Mind, e spaces.EventID) ([]spaces.Mind, error)
+	// Announce posts a notice in the chats of a room, once for its key.
+	Announce(ctx context.Context, n spaces.RoomNotice) error
 }
 
 // A RedactionRequest says what goes from what a mind has stored.

@@ -12,10 +12,11 @@ import (
 const (
 	presenceAfter = 700 * time.Millisecond
 	presenceEvery = 4 * time.Second
+	presenceLimit = 2 * time.Minute
 )
 
 // show lets people see that the agent is at it until the returned function is
-// called. A short cycle shows nothing, and neither does one in a room where the agent
+// called, for two minutes at most. A short cycle shows nothing, and neither does one in a room where the agent
 // says nothing.
 func (s *Shell) show(w *spaces.Wake) (stop func()) {
 	if s.Presence == nil || len(w.Events) == 0 || !s.speaks(w.Cycle.Mind.Agent, w.Cycle.Space) {
@@ -24,13 +25,13 @@ func (s *Shell) show(w *spaces.Wake) (stop func()) {
 	thread := w.Events[len(w.Events)-1].Thread
 	var mu sync.Mutex // guards timer and done
 	var timer *time.Timer
-	done := false
+	done, until := false, time.Now().Add(presenceLimit)
 	var beat func()
 	beat = func() {
 		s.Presence.Active(w.Cycle.Space, thread)
 		mu.Lock()
 		defer mu.Unlock()
-		if !done {
+		if !done && time.Now().Before(until) {
 			timer = time.AfterFunc(presenceEvery, beat)
 		}
 	}

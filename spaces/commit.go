@@ -69,6 +69,8 @@ type CycleClose struct {
 	Say, Once string
 	Room      SpaceID
 	Thread    ThreadID
+	// Withdraw is the key of a notice in the cycle's space that is taken back; empty for none.
+	Withdraw string
 	// Model and Answered say which model of the endpoint an addressed cycle asked and in
 	// which form it answered; empty where no person was to be answered.
 	Model    string
@@ -80,6 +82,16 @@ type CycleClose struct {
 	Spared bool
 	// RetryAt is when rows that go back become due.
 	RetryAt time.Time
+}
+
+// A RoomNotice is a message of the process itself in the chats of a room, and in a thread
+// there. It is no event of the room.
+type RoomNotice struct {
+	Room   SpaceID
+	Thread ThreadID
+	Key    string // a notice is posted once for each
+	Text   string
+	At     time.Time
 }
 
 // An AnswerForm is the form in which a model answered a person.

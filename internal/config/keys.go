@@ -92,7 +92,7 @@ var modelTimeoutKeys = []keyRow{
 var compatWords = []string{
 	"no_stream_options", "no_streaming", "no_cache_key", "other_output_limit", "no_output_limit", "no_tool_choice", "no_pictures",
 	"signed_calls", "reasoning", "reasoning_everywhere", "short_call_ids", "plain_names", "plain_schemas", "named_results",
-	"filled_content", "no_system_role", "single_calls", "answered_results", "alternating_roles", "no_tool_messages",
+	"filled_content", "no_system_role", "single_calls", "answered_results", "alternating_roles", "no_tool_messages", "no_tools",
 }
 
 var modelLimitKeys = []keyRow{

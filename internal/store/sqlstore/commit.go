@@ -309,6 +309,11 @@ func (k *stepTx) closeCycle(ctx context.Context) error {
 			return err
 		}
 	}
+	if c := k.commit.Close; c.Withdraw != "" {
+		if err := k.outbox.withdraw(ctx, k.commit.Lease.Space, c.Withdraw, k.commit.At); err != nil {
+			return err
+		}
+	}
 	if !k.commit.Close.Back {
 		if err := k.settleWaitsForAgent(ctx); err != nil {
 			return err

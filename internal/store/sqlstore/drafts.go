@@ -126,6 +126,11 @@ const (
 	insertNotice engine.QueryText = `insert into outbox (id, cycle, ordinal, kind, space, thread, event, root, depth, account, chat, agent, text,
   target, policy, state, expires, created)
 values ($1, '', 0, 'send', '', $2, '', '', 0, $3, $4, '', $5, '', $6, 'ready', $7, $8) on conflict (id) do nothing`
+	cancelNotice engine.QueryText = `update outbox set state = 'cancelled', settled = $2 where id = $1 and state = 'ready' and attempts = 0`
+	deleteNotice engine.QueryText = `insert into outbox (id, cycle, ordinal, kind, space, thread, event, root, depth, account, chat, agent, text,
+  target, policy, state, expires, created)
+select 'withdrawn|' || id, '', 0, 'delete', '', thread, '', '', 0, account, chat, '', text, id, policy, 'ready', $2, $3 from outbox
+where id = $1 and state in ('sending', 'sent', 'unknown', 'ready') on conflict (id) do nothing`
 	noticePosted engine.QueryText = `select exists (select 1 from outbox where id = $1)`
 )
 
@@ -149,6 +154,9 @@ func (b OutboxStore) Posted(ctx context.Context, key string) (bool, error) {
 	}
 	return posted, nil
 }
+
+// withdrawTTL is how long the deletion of a notice that was taken back may wait.
+const withdrawTTL = 24 * time.Hour
 
 // noticeTTL is how long a notice of the process may wait to be sent.
 const noticeTTL = 10 * time.Minute
@@ -180,6 +188,36 @@ func (t *outboxTx) announce(ctx context.Context, room spaces.SpaceID, a systemNo
 		if err != nil {
 			return fmt.Errorf("announce in %s: %w", room, err)
 		}
+	}
+	return nil
+}
+
+// withdraw takes a notice back from the chats of a space: what is not on its way yet is
+// cancelled, what may have been sent is deleted behind it.
+func (t *outboxTx) withdraw(ctx context.Context, room spaces.SpaceID, key string, at time.Time) error {
+	r, err := t.space.load(ctx, room)
+	if err != nil || r == nil {
+		return err
+	}
+	for _, c := range r.chats {
+		id := strings.Join([]string{"notice", key, c.account, c.id}, "|")
+		if err := t.Run(ctx, cancelNotice, id, engine.ToMillis(at)); err != nil {
+			return fmt.Errorf("withdraw notice: %w", err)
+		}
+		if err := t.Run(ctx, deleteNotice, id, engine.ToMillis(at.Add(withdrawTTL)), engine.ToMillis(at)); err != nil {
+			return fmt.Errorf("withdraw notice: %w", err)
+		}
+	}
+	return nil
+}
+
+// Announce implements [shell.CycleStore].
+func (s MemoryStore) Announce(ctx context.Context, n spaces.RoomNotice) error {
+	err := s.s.write(ctx, func(ctx context.Context, t *storeTx) error {
+		return t.outbox.announce(ctx, n.Room, systemNotice{key: n.Key, thread: n.Thread, text: n.Text, at: n.At})
+	})
+	if err != nil {
+		return fmt.Errorf("post notice in %s: %w", n.Room, err)
 	}
 	return nil
 }

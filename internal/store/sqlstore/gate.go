@@ -12,11 +12,10 @@ import (
 
 const (
 	selectRoot engine.QueryText = `select messages, tokens, stopped from roots where root = $1`
-	// lastInThread !The newest line of an agent among the fifty lines of a thread before a
-	// seq.
-	lastInThread engine.QueryText = `select actor, at from (select actor, at, kind, seq from events
-where space = $1 and thread = $2 and thread <> '' and seq < $3 and branch = 'main' order by seq desc limit 50) t
-where kind = 'said' and actor like 'agent:%' order by seq desc limit 1`
+	// lastInThread selects the newest line of an agent in a thread, among the five hundred
+	// events of the space before a seq.
+	lastInThread engine.QueryText = `select actor, at from events where space = $1 and thread = $2 and thread <> '' and seq < $3 and seq >= $3 - 500
+and branch = 'main' and kind = 'said' and actor like 'agent:%' order by seq desc limit 1`
 	// maxMembers bounds the members in the input of the gate, beside the authors of the
 	// rows.
 	maxMembers = 256

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/trestle-bridge/trestle/internal/failpoint"
@@ -40,7 +41,8 @@ where account = $1 and state in ('ready', 'sending') and state = 'ready' and not
   select e.reply_to, c.n + 1 from chain c join events e on e.id = c.event
   where e.reply_to <> '' and c.n < 1000 and exists (select 1 from messages m where m.event = e.reply_to and m.account = $1 and m.chat = $2))
 select m.message from chain c cross join messages m where m.event = c.event and m.account = $1 and m.chat = $2 order by c.n desc, m.part limit 1`
-	whereIs engine.QueryText = `select account, chat, message, part from messages where account = $1 and chat = $2 and event = $3 order by part`
+	whereIs    engine.QueryText = `select account, chat, message, part from messages where account = $1 and chat = $2 and event = $3 order by part`
+	noticeRefs engine.QueryText = `select refs from outbox where id = $1`
 )
 
 // maxAhead is how far in the future an action may have been created, by clocks that
@@ -204,6 +206,10 @@ const firstFilePart = 1 << 16
 func (b OutboxStore) MessageRefs(ctx context.Context, account, chat string, message spaces.EventID) (words, files []spaces.MessageRef, err error) {
 	if message == "" {
 		return nil, nil, nil
+	}
+	if strings.HasPrefix(string(message), "notice|") { // one of the process, which is no event
+		_, err = engine.ScanRow(ctx, b.s.engine, noticeRefs, []any{string(message)}, engine.ScanList(&words))
+		return words, nil, err
 	}
 	err = engine.EachRow(ctx, b.s.engine, whereIs, []any{account, chat, string(message)}, func(r engine.ResultRow) error {
 		var f spaces.MessageRef
