@@ -133,6 +133,26 @@ func TestAFileIsSentOnceThoughItsAnswerIsLost(t *testing.T) {
 	})
 }
 
+// SEQ-96: an edit of a message that lost a file deletes the copies of its files, once.
+func TestEditThatNamesFilesDeletesTheirCopies(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &carrying{searchable: &searchable{platform: &platform{}}}
+		r := newRecord()
+		file := spaces.MessageFile{FileAttachment: spaces.FileAttachment{Kind: "file", Name: "n"}, Data: []byte("abc")}
+		gone := []spaces.MessageFile{{FileAttachment: spaces.FileAttachment{ID: "old"}}}
+		r.put(spaces.Action{ID: "1", Event: "e", Chat: "c", Text: "look", Files: []spaces.MessageFile{file}})
+		r.put(spaces.Action{ID: "2", Event: "f", Chat: "c", Kind: spaces.ActEdit, Target: "e", Text: "look here", Files: gone})
+		r.put(spaces.Action{ID: "3", Event: "g", Chat: "c", Kind: spaces.ActDelete, Target: "e"})
+		runEgress(t, NewEgress(ours, p, r, NewSpaceMapping(r, r), EgressOptions{}))
+		after(time.Minute)
+		var got []string
+		for _, c := range p.accepted() {
+			got = append(got, c.Op+" "+c.Text)
+		}
+		testutil.Same(t, "the platform was asked", []string{"send look", "send 📎 n", "edit look here", "delete ", "delete "}, got)
+	})
+}
+
 // SEQ-96: an edit changes the words and leaves the files; a delete takes all.
 func TestEditsLeaveFilesAndDeletesTakeThem(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 
 	"github.com/google/uuid"
@@ -199,7 +200,7 @@ func (e *stepBuilder) editSteps(ctx context.Context, a spaces.Action) ([]sendSte
 	if e.editor == nil {
 		return nil, unsupported("edit", "edit messages")
 	}
-	refs, _, err := e.targetRefs(ctx, a, "edit") // a file has no words of its own
+	refs, files, err := e.targetRefs(ctx, a, "edit") // a file has no words of its own
 	if err != nil {
 		return nil, err
 	}
@@ -226,6 +227,14 @@ func (e *stepBuilder) editSteps(ctx context.Context, a spaces.Action) ([]sendSte
 	for i := len(parts); i < len(refs) && e.deleter != nil; i++ {
 		steps = append(steps, at.silent(refs[i], e.deleter.Delete))
 		steps[i].gone = refs[len(parts):] // all at once, for until then they count among the steps
+	}
+	if len(a.Files) > 0 && e.deleter != nil { // the message no longer carries these
+		for _, f := range files {
+			steps = append(steps, at.silent(f, e.deleter.Delete))
+		}
+		if len(files) > 0 {
+			steps[len(steps)-1].gone = append(slices.Clone(refs[min(len(parts), len(refs)):]), files...)
+		}
 	}
 	return steps, nil
 }

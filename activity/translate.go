@@ -58,7 +58,11 @@ func translate(u adapters.Update, s translateContext) []spaces.IngestItem {
 		return s.message(u, b)
 	case adapters.MessageEdit:
 		return s.about(u, b.New.ID, func(ref spaces.MessageRef) spaces.EventBody {
-			return spaces.MessageEdited{Ref: ref, Text: spaces.TruncateText(b.New.Text, spaces.MaxTextBytes)}
+			edited := spaces.MessageEdited{Ref: ref, Text: spaces.TruncateText(b.New.Text, spaces.MaxTextBytes)}
+			if !b.KeepsFiles {
+				edited.Attachments = append([]spaces.FileAttachment{}, attachments(b.New.Attachments)...)
+			}
+			return edited
 		})
 	case adapters.MessageDeletion:
 		return s.deleted(u, b)

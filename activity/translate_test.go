@@ -42,7 +42,7 @@ func TestUpdatesBecomeFacts(t *testing.T) {
 			[]spaces.EventBody{spaces.MessagePosted{Text: "/stop now", Ref: ref, ToUs: true, Command: "stop", Args: "now"}},
 			nil, "7",
 		},
-		{"edit", adapters.MessageEdit{New: adapters.IncomingMessage{ID: "5", Text: "ho"}}, []spaces.EventBody{spaces.MessageEdited{Ref: ref, Text: "ho"}}, nil, "7"},
+		{"edit", adapters.MessageEdit{New: adapters.IncomingMessage{ID: "5", Text: "ho"}}, []spaces.EventBody{spaces.MessageEdited{Ref: ref, Text: "ho", Attachments: []spaces.FileAttachment{}}}, nil, "7"},
 		{"delete", adapters.MessageDeletion{Messages: []string{"5", "", "5"}}, []spaces.EventBody{spaces.MessageDeleted{Ref: ref}, spaces.MessageDeleted{Ref: ref}}, nil, "7"},
 		{
 			"reaction",

@@ -127,8 +127,14 @@ type IncomingFile struct {
 	Size int64 // bytes; 0 when unknown
 }
 
-// MessageEdit replaces the words of an earlier message. New holds the whole new content.
-type MessageEdit struct{ New IncomingMessage }
+// MessageEdit replaces the words and attachments of an earlier message. New holds the
+// whole new content.
+type MessageEdit struct {
+	New IncomingMessage
+	// KeepsFiles is true when the platform does not say what the message carries: then it
+	// carries what it did, and New has no attachments.
+	KeepsFiles bool `json:",omitzero"`
+}
 
 // MessageDeletion removes messages.
 type MessageDeletion struct{ Messages []string }

@@ -90,3 +90,51 @@ func TestAKeyframeNamesTheNewestFiles(t *testing.T) {
 		t.Errorf("keyframe:\n%s", w.v.Keyframe.Text)
 	}
 }
+
+// Whatever a message carries now is shown: a place that moves is one line with the newest
+// place, a replaced file is listed under its new name, and a removed one is not listed.
+func TestEditedFilesAndPlacesAreShownAsTheyAre(t *testing.T) {
+	w := newWorld(t)
+	id := w.room("Garden", "kai", "nova", "ada")
+	carries := func(kind, name string) []spaces.FileAttachment { return []spaces.FileAttachment{{Kind: kind, Name: name}} }
+	place := w.add(id, "kai", spaces.MessagePosted{Attachments: carries("location", "48.100000, 11.500000")})
+	plan := w.add(id, "nova", spaces.MessagePosted{Text: "the plan", Attachments: carries("file", "old.pdf")})
+	list := w.add(id, "nova", spaces.MessagePosted{Text: "the list", Attachments: carries("file", "list.csv")})
+	bare := w.says(id, "nova", "and the photo")
+	w.wake(id)
+	w.rests("Seen.")
+	for i := range 30 {
+		w.add(id, "kai", spaces.MessageEdited{Target: place.ID, Attachments: carries("location", fmt.Sprintf("48.%d00000, 11.500000", i%9+1))})
+	}
+	w.add(id, "kai", spaces.MessageEdited{Target: place.ID, Attachments: carries("location", "48.400000, 11.500000")})
+	w.add(id, "nova", spaces.MessageEdited{Target: plan.ID, Text: "the plan", Attachments: carries("file", "new.pdf")})
+	w.add(id, "nova", spaces.MessageEdited{Target: list.ID, Text: "the list", Attachments: []spaces.FileAttachment{}})
+	w.add(id, "nova", spaces.MessageEdited{Target: bare.ID, Text: "and the photo", Attachments: carries("photo", "tree.jpg")})
+	w.says(id, "kai", "@Ada where am I?")
+	w.wake(id)
+	got := w.frame().golden()
+	inbox := got[strings.LastIndex(got, "INBOX"):]
+	for _, want := range []string{
+		`edited #1 +location "48.400000, 11.500000": ""`, `edited #2 +file "new.pdf": "the plan"`, `edited #3: "the list"`, `edited #4 +photo "tree.jpg": "and the photo"`,
+	} {
+		if strings.Count(inbox, want) != 1 {
+			t.Errorf("the inbox lacks %s, or repeats it:\n%s", want, inbox)
+		}
+	}
+	if n := strings.Count(inbox, " edited #"); n != 4 {
+		t.Errorf("%d lines tell of edits, want 4:\n%s", n, inbox)
+	}
+	w.v.Active = id
+	files, refs, _ := ObjectText(w.v, "attachments", "")
+	for _, want := range []string{"new.pdf", "tree.jpg", "48.400000"} {
+		if !strings.Contains(files, want) {
+			t.Errorf("the files lack %q:\n%s", want, files)
+		}
+	}
+	if len(refs) != 3 || strings.Contains(files, "old.pdf") || strings.Contains(files, "list") {
+		t.Errorf("the files of %v:\n%s", refs, files)
+	}
+	if found, _, _ := ObjectText(w.v, "attachments", "old"); found != "FILES: none" {
+		t.Errorf("a file that was replaced is found:\n%s", found)
+	}
+}

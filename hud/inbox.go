@@ -130,7 +130,8 @@ func (w *inboxWriter) appendRefs(refs []spaces.EventID, e *entry) []spaces.Event
 }
 
 // collect sets the entries. A change of a message that is new itself is left out: the
-// message shows it.
+// message shows it. Of several edits of a message only the last is shown, since each
+// line has the newest words.
 func (w *inboxWriter) collect(after, upto int64, triggers map[spaces.EventID]string) {
 	v, s, r := w.v, w.seat, w.seat.Room
 	from, to := r.messagesIn(after, upto)
@@ -153,6 +154,9 @@ func (w *inboxWriter) collect(after, upto int64, triggers map[spaces.EventID]str
 		if c.actor == v.me() || !woke && (itself || c.seq <= s.Uplink.Fresh) {
 			continue
 		}
+		if !woke && overtaken(c, changes[i+1:]) {
+			continue
+		}
 		es = append(es, entry{
 			seq: c.seq, id: c.id, message: target, change: c,
 			trigger: woke, personal: target.Sender == v.me(),
@@ -160,6 +164,13 @@ func (w *inboxWriter) collect(after, upto int64, triggers map[spaces.EventID]str
 	}
 	slices.SortStableFunc(es, func(a, b entry) int { return cmp.Compare(a.seq, b.seq) })
 	w.entries = es
+}
+
+// overtaken reports whether c is an edit of a message that is edited again later.
+func overtaken(c *editEvent, later []editEvent) bool {
+	return c.kind == spaces.KindEdited && slices.ContainsFunc(later, func(l editEvent) bool {
+		return l.kind == spaces.KindEdited && l.target == c.target && l.actor == c.actor
+	})
 }
 
 // shownByKeyframe returns the messages that a keyframe, made while the agent was in
@@ -325,5 +336,9 @@ func (r *SharedRoom) appendChange(dst []byte, e *entry, self spaces.EntityID, li
 	case e.message.Deleted: // an edit of what is gone
 		return append(target(" edited "), ": [deleted]"...)
 	}
-	return appendWords(target(" edited "), e.message.Text, limit)
+	dst = target(" edited ")
+	for i := range e.message.Attachments {
+		dst = appendAttachment(dst, &e.message.Attachments[i])
+	}
+	return appendWords(dst, e.message.Text, limit)
 }

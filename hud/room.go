@@ -109,9 +109,7 @@ func (r *SharedRoom) Apply(e spaces.Event) {
 		switch {
 		case i == len(r.cache):
 			r.cache = append(r.cache, messageCache{})
-			if len(r.Chat.Messages[i].Attachments) > 0 {
-				r.files = append(r.files, i)
-			}
+			r.listFiles(i)
 		case amends(e.Body):
 			r.amended(e, i)
 		default: // a delivery or failure; it may have brought an edit that came too early
@@ -158,10 +156,22 @@ func (r *SharedRoom) amended(e spaces.Event, i int) {
 	r.changes = append(r.changes, c)
 }
 
+// listFiles adds message i to those with files, or removes it, by what it carries now.
+func (r *SharedRoom) listFiles(i int) {
+	at, listed := slices.BinarySearch(r.files, i)
+	switch carries := len(r.Chat.Messages[i].Attachments) > 0; {
+	case carries && !listed:
+		r.files = slices.Insert(r.files, at, i)
+	case !carries && listed:
+		r.files = slices.Delete(r.files, at, at+1)
+	}
+}
+
 // rewrite updates caches and indexes of message i after a change.
 func (r *SharedRoom) rewrite(i int) {
 	m := &r.Chat.Messages[i]
 	r.cache[i] = messageCache{}
+	r.listFiles(i)
 	r.index.LinkReply(i)
 	if m.EditedAt.IsZero() && !m.Heard && !m.Deleted {
 		return

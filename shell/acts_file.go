@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"cmp"
 	"path"
 	"regexp"
 	"strings"
@@ -75,7 +76,7 @@ func (s *stepContext) fileOf(r *hud.SharedRoom, message, name string) (spaces.Me
 	case len(found) > 1:
 		return spaces.MessageFile{}, s.deny("several_files", "That message has several files.", "Say which, by its name.")
 	}
-	return spaces.MessageFile{Account: m.Refs[0].Account, FileAttachment: found[0]}, toolResult{}
+	return spaces.MessageFile{Account: cmp.Or(m.FileAccount, m.Refs[0].Account), FileAttachment: found[0]}, toolResult{}
 }
 
 // fileNames are what a file that an agent writes may be called: nothing that a

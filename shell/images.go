@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -124,7 +125,7 @@ func (c *cycle) choose() []imageRef {
 func picturesOf(m *spaces.ChatMessage, most int) (sights []imageRef) {
 	for _, a := range m.Attachments {
 		if isPicture(a) && len(sights) < most {
-			sights = append(sights, imageRef{m.ID, a, m.Refs[0].Account})
+			sights = append(sights, imageRef{m.ID, a, cmp.Or(m.FileAccount, m.Refs[0].Account)})
 		}
 	}
 	return sights

@@ -40,6 +40,9 @@ func erasedBy(room *hud.SharedRoom, e spaces.Event) (deletedWords, bool) {
 	}
 	for _, r := range m.Edits {
 		words = append(words, r.Text)
+		for k := range r.Attachments {
+			words = append(words, r.Attachments[k].Name)
+		}
 	}
 	return deletedWords{space: room.ID(), event: m.ID, words: words}, true
 }

@@ -60,7 +60,11 @@ func (s story) change(t *rapid.T, j int) Event {
 	e := Event{ID: EventID(fmt.Sprint("x", j)), Actor: person(t), At: minute(20 + rapid.IntRange(0, 20).Draw(t, "minute"))}
 	switch rapid.IntRange(0, 5).Draw(t, "what") {
 	case 0:
-		e.Body = MessageEdited{Ref: r, Text: fmt.Sprint(words, id, ", newly ", j)}
+		edited := MessageEdited{Ref: r, Text: fmt.Sprint(words, id, ", newly ", j)}
+		if rapid.Bool().Draw(t, "carries other files") {
+			edited.Attachments = []FileAttachment{{Kind: "file", Name: fmt.Sprint(j)}}
+		}
+		e.Body = edited
 		if s.messages[i].Actor == "agent:ada" {
 			e.Actor, e.Body = "agent:ada", MessageEdited{Target: id, Text: fmt.Sprint(words, id, ", newly ", j)}
 		}

@@ -60,11 +60,14 @@ type SendOrigin struct {
 	Why   string  `json:"why,omitempty"`
 }
 
-// MessageEdited replaces the words of a message.
+// MessageEdited replaces the words of a message, and what it carries if that is named.
 type MessageEdited struct {
 	Target EventID    `json:"target,omitempty"` // empty when only the platform's name is known
 	Ref    MessageRef `json:"ref,omitzero"`
 	Text   string     `json:"text"`
+	// Attachments are all that the message carries from now on. Nil leaves them as they
+	// are; an empty slice removes them. Their ids are those of Ref's account.
+	Attachments []FileAttachment `json:"attachments,omitzero"`
 }
 
 // MessageDeleted removes a message from every later view.

@@ -18,6 +18,7 @@ type ChatMessage struct {
 	Refs        []MessageRef // its places on platforms, one for each part
 	Mentions    []EntityID
 	Attachments []FileAttachment
+	FileAccount string // of which the ids of Attachments are; empty for an agent's message
 	Forwarded   string
 	Broadcast   bool // shown beside its thread, see [Said.Broadcast]
 	Past        bool // written into the log later, see [Said.Past]
@@ -42,10 +43,12 @@ type EmojiReaction struct {
 	Who   EntityID
 }
 
-// A TextRevision is a text a message no longer has, and when it was written.
+// A TextRevision is what a message no longer says or carries, and when it was written.
 type TextRevision struct {
 	Text string
 	At   time.Time
+	// Attachments are those that an edit replaced; nil where it left them as they were.
+	Attachments []FileAttachment
 }
 
 // A Chat is the object that holds what was said in a room: a fold of its
@@ -163,7 +166,7 @@ func (c *Chat) active(e Event) {
 func (c *Chat) say(e Event, b MessagePosted) []int {
 	m := ChatMessage{
 		ID: e.ID, Seq: e.Seq, Sender: e.Actor, Text: b.Text, At: e.At, Thread: e.Thread, ReplyTo: e.ReplyTo,
-		Mentions: b.Mentions, Attachments: b.Attachments, Forwarded: b.Forwarded, Broadcast: b.Broadcast, Past: b.Past, Origin: b.Origin,
+		Mentions: b.Mentions, Attachments: b.Attachments, FileAccount: b.Ref.Account, Forwarded: b.Forwarded, Broadcast: b.Broadcast, Past: b.Past, Origin: b.Origin,
 	}
 	if m.ReplyTo == "" && !b.ReplyRef.IsZero() {
 		if m.ReplyTo = c.byRef[b.ReplyRef]; m.ReplyTo == "" {

@@ -78,9 +78,9 @@ func TestMessageHoldsAllThatWasSaid(t *testing.T) {
 	w.tell("mo", MessagePinned{Ref: at("1")})
 	want := []ChatMessage{{
 		ID: "v1", Seq: 1, Sender: "kai", Text: "look there", At: minute(1), Thread: "topic", ReplyTo: "v0",
-		Refs: []MessageRef{at("1")}, Mentions: []EntityID{"ada"}, Attachments: files, Forwarded: "Mo", Broadcast: true, Origin: origin,
+		Refs: []MessageRef{at("1")}, Mentions: []EntityID{"ada"}, Attachments: files, FileAccount: at("1").Account, Forwarded: "Mo", Broadcast: true, Origin: origin,
 		Reactions: []EmojiReaction{{"👍", "mo"}}, Pinned: true,
-		Edits: []TextRevision{{"look", minute(1)}, {"look here", minute(3)}}, EditedAt: minute(4),
+		Edits: []TextRevision{{Text: "look", At: minute(1)}, {Text: "look here", At: minute(3)}}, EditedAt: minute(4),
 	}}
 	if diff := cmp.Diff(want, fold(w.log).Messages); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -93,6 +93,52 @@ func TestEditWithTheSameWordsIsNone(t *testing.T) {
 	w.tell("kai", MessageEdited{Ref: at("1"), Text: "look"})
 	if m := fold(w.log).Messages[0]; len(m.Edits) != 0 || !m.EditedAt.IsZero() {
 		t.Errorf("edited: %+v", m)
+	}
+}
+
+func TestEditReplacesWhatAMessageCarries(t *testing.T) {
+	place := func(where string) []FileAttachment { return []FileAttachment{{Kind: "location", Name: where}} }
+	elsewhere := MessageRef{Account: "telegram:8", Chat: "1", Message: "1"}
+	for _, c := range []struct {
+		name    string
+		edits   []MessageEdited
+		want    []FileAttachment
+		account string
+		text    string
+		edited  int
+	}{
+		{"moved", []MessageEdited{{Text: "here", Attachments: place("2")}, {Text: "here", Attachments: place("3")}}, place("3"), at("1").Account, "here", 2},
+		{"removed", []MessageEdited{{Text: "here", Attachments: []FileAttachment{}}}, []FileAttachment{}, at("1").Account, "here", 1},
+		{"the same", []MessageEdited{{Text: "here", Attachments: place("1")}}, place("1"), at("1").Account, "here", 0},
+		{"words alone", []MessageEdited{{Text: "there"}}, place("1"), at("1").Account, "there", 1},
+		{"by another account", []MessageEdited{{Ref: elsewhere, Target: "v1", Text: "here", Attachments: place("2")}}, place("2"), "telegram:8", "here", 1},
+	} {
+		for _, early := range []bool{false, true} {
+			if early && !c.edits[0].Ref.IsZero() {
+				continue // names the message by its event
+			}
+			var w teller
+			said := MessagePosted{Text: "here", Ref: at("1"), Attachments: place("1")}
+			if !early {
+				w.tell("kai", said)
+			}
+			for _, e := range c.edits {
+				if e.Ref.IsZero() {
+					e.Ref = at("1")
+				}
+				w.tell("kai", e)
+			}
+			if early {
+				w.tell("kai", said)
+			}
+			m := fold(w.log).Messages[0]
+			if diff := cmp.Diff(c.want, m.Attachments); diff != "" || m.FileAccount != c.account || m.Text != c.text || len(m.Edits) != c.edited || m.EditedAt.IsZero() != (c.edited == 0) {
+				t.Errorf("%s (early %v): %+v (-want +got):\n%s", c.name, early, m, diff)
+			}
+			if c.name == "moved" && !cmp.Equal(m.Edits[1].Attachments, place("2")) {
+				t.Errorf("%s: it carried %+v", c.name, m.Edits)
+			}
+		}
 	}
 }
 

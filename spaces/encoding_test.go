@@ -39,7 +39,7 @@ var samples = []EventBody{
 		Attachments: []FileAttachment{{Kind: "photo", ID: "f1", Name: "a.png", MIME: "image/png", Size: 12}},
 		Origin:      &SendOrigin{Space: "s2", Event: "v2", Cycle: "c2", Why: "asked to"},
 	},
-	MessageEdited{Target: "v1", Ref: ref, Text: "new"},
+	MessageEdited{Target: "v1", Ref: ref, Text: "new", Attachments: []FileAttachment{{Kind: "photo", ID: "f2", Name: "b.png", MIME: "image/png", Size: 13}}},
 	MessageDeleted{Target: "v1", Ref: ref},
 	ReactionAdded{Target: "v1", Ref: ref, Emoji: "👍"},
 	ReactionRemoved{Target: "v1", Ref: ref, Emoji: "👍", Everybody: true},
@@ -264,4 +264,22 @@ func FuzzDecode(f *testing.F) {
 			t.Errorf("stored form is not stable: %q, then %q, %v", once, twice, err)
 		}
 	})
+}
+
+// An edit that removes all files is another than one that says nothing of them, also once
+// it was stored.
+func TestEditWithoutFilesKeepsWhatItSays(t *testing.T) {
+	for _, want := range []EventBody{
+		MessageEdited{Target: "v1", Text: "no file any more", Attachments: []FileAttachment{}},
+		MessageEdited{Target: "v1", Text: "the same files"},
+	} {
+		stored, err := Encode(want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := Decode(KindEdited, stored)
+		if diff := cmp.Diff(want, got); err != nil || diff != "" {
+			t.Errorf("%s: %v (-want +got):\n%s", stored, err, diff)
+		}
+	}
 }

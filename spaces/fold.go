@@ -3,6 +3,7 @@ package spaces
 import (
 	"cmp"
 	"slices"
+	"time"
 )
 
 // revise applies what is about one message, or keeps it until that comes.
@@ -149,15 +150,7 @@ func amend(m *ChatMessage, e Event) {
 	}
 	switch b := e.Body.(type) {
 	case MessageEdited:
-		if b.Text == m.Text {
-			return
-		}
-		written := m.At
-		if !m.EditedAt.IsZero() {
-			written = m.EditedAt
-		}
-		m.Edits = append(m.Edits, TextRevision{m.Text, written})
-		m.Text, m.EditedAt = b.Text, e.At
+		m.edit(b, e.At)
 	case MessageDeleted:
 		*m = ChatMessage{ID: m.ID, Seq: m.Seq, Sender: m.Sender, At: m.At, Thread: m.Thread, Refs: m.Refs, Deleted: true}
 	case ReactionAdded:
@@ -183,6 +176,24 @@ func amend(m *ChatMessage, e Event) {
 		CallDenied, StatesChanged, ContextCompacted, CycleStopped, SpanChanged:
 		panic("spaces: " + string(e.Body.Kind()) + " does not amend a message")
 	}
+}
+
+// edit replaces the words and attachments of a message, unless it has them already.
+func (m *ChatMessage) edit(b MessageEdited, at time.Time) {
+	changed := b.Attachments != nil && !slices.Equal(b.Attachments, m.Attachments)
+	if b.Text == m.Text && !changed {
+		return
+	}
+	before := TextRevision{Text: m.Text, At: m.At}
+	if !m.EditedAt.IsZero() {
+		before.At = m.EditedAt
+	}
+	if changed {
+		before.Attachments = m.Attachments
+		m.Attachments, m.FileAccount = b.Attachments, b.Ref.Account
+	}
+	m.Edits = append(m.Edits, before)
+	m.Text, m.EditedAt = b.Text, at
 }
 
 // hear adds what a voice says to what was written beside it.

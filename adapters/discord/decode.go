@@ -53,7 +53,7 @@ func (l *elements[T]) UnmarshalJSON(raw []byte) error {
 	if err := json.Unmarshal(raw, &all); err != nil {
 		return err
 	}
-	*l = nil
+	*l = elements[T]{} // not nil: the list is there
 	for _, one := range all {
 		var element T
 		if decode(one, &element) == nil {

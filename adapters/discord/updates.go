@@ -144,7 +144,7 @@ func (r *receiver) readEdit(ctx context.Context, raw json.RawMessage) ([]adapter
 	}
 	u.At = m.EditedAt.UTC()
 	u.Key = editKey(m.ChannelID, m.ID, u.At, strings.Join(content, "\x00"))
-	u.Body = adapters.MessageEdit{New: said}
+	u.Body = adapters.MessageEdit{New: said, KeepsFiles: m.Attachments == nil}
 	return []adapters.Update{u}, nil
 }
 

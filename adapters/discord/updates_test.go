@@ -41,6 +41,33 @@ func TestAnAnswersUndecodableFieldsAreHarmless(t *testing.T) {
 	})
 }
 
+// An edit tells what the message carries now; one that does not list the files keeps them.
+func TestEditTellsWhatAMessageCarries(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := open(t)
+		for i, c := range []struct {
+			files string
+			want  []string
+			keeps bool
+		}{
+			{`,"attachments":[{"id":"31","filename":"new.png","content_type":"image/png","size":9}]`, []string{"photo new.png"}, false},
+			{`,"attachments":[]`, nil, false},
+			{``, nil, true},
+		} {
+			w.bot.Inject("MESSAGE_UPDATE", fmt.Appendf(nil, `{"id":"9000001","channel_id":%q,"guild_id":%q,"content":"look","author":{"id":"5","username":"kai"},"edited_timestamp":"2000-01-01T00:00:0%dZ"%s}`,
+				w.room.ID.String(), w.guild.ID.String(), i, c.files))
+			_, edit := body[adapters.MessageEdit](t, w.inbox.take())
+			var got []string
+			for _, f := range edit.New.Attachments {
+				got = append(got, f.Kind+" "+f.Name)
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" || edit.KeepsFiles != c.keeps {
+				t.Errorf("%s: keeps %v (-want +got):\n%s", c.files, edit.KeepsFiles, diff)
+			}
+		}
+	})
+}
+
 // SEQ-06, PLATFORMS 3.3: an update that is not about the words is no edit.
 func TestOnlyChangedWordsAreAnEdit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -194,6 +194,45 @@ func TestAPreviewIsNoEdit(t *testing.T) {
 	})
 }
 
+// A file that is taken from a message leaves the time of its last edit as it was: that is
+// another change than the edit.
+func TestARemovedFileIsAChangeOfItsOwn(t *testing.T) {
+	listening(t, func(w *workspace, b *book) {
+		t := w.t
+		said := func(text, files string) string {
+			return fmt.Sprintf(`{"type":"message","user":%q,"text":%q,"ts":"1700000001.000100","edited":{"user":%[1]q,"ts":"1700000002.000000"},"files":[%[3]s]}`, w.maya.ID, text, files)
+		}
+		file := func(id string) string { return fmt.Sprintf(`{"id":%q,"name":"%[1]s.pdf","mimetype":"application/pdf"}`, id) }
+		for i, step := range [][2]string{
+			{strings.Replace(said("plan", file("F1")), `,"edited"`, `,"was"`, 1), said("the plan", file("F1"))},
+			{said("the plan", file("F1")), said("the plan", file("F2"))},
+			{said("the plan", file("F2")), said("the plan", "")},
+		} {
+			w.inject(fmt.Sprintf(`{"type":"message","subtype":"message_changed","channel":%q,"ts":"170000001%[2]d.000100","event_ts":"170000001%[2]d.000100","message":%[3]s,"previous_message":%[4]s}`,
+				w.ops.ID, i, step[1], step[0]))
+		}
+		pass(time.Second)
+		var got []string
+		keys := map[string]bool{}
+		for _, u := range b.all() {
+			e, ok := u.Body.(adapters.MessageEdit)
+			if !ok {
+				continue
+			}
+			keys[u.Key] = true
+			line := e.New.Text
+			for _, f := range e.New.Attachments {
+				line += " +" + f.ID
+			}
+			got = append(got, line)
+		}
+		testutil.Same(t, "edits", []string{"the plan +F1", "the plan +F2", "the plan"}, got)
+		if len(keys) != 3 {
+			t.Errorf("three changes have the keys %v", keys)
+		}
+	})
+}
+
 // What was deleted under replies leaves a stone; it is gone when Slack says so.
 func TestAStoneInPlaceOfAMessageIsItsEnd(t *testing.T) {
 	listening(t, func(w *workspace, b *book) {

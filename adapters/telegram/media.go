@@ -60,6 +60,7 @@ type media struct {
 
 type file struct {
 	ID        string `json:"file_id"`
+	UniqueID  string `json:"file_unique_id"` // the same for every bot
 	Name      string `json:"file_name"`
 	MIME      string `json:"mime_type"`
 	Size      int64  `json:"file_size"`
@@ -100,6 +101,26 @@ func (m *media) attachments() []adapters.IncomingFile {
 		}
 	}
 	return append(out, m.things()...)
+}
+
+// uniqueIDs returns the names that every bot knows the files of m by.
+func (m *media) uniqueIDs() []string {
+	var ids []string
+	for _, f := range []*file{largest(m.Photo), m.Voice, m.Audio, m.Video, m.VideoNote, m.LivePhoto, m.Sticker, m.Animation, m.Document} {
+		if f != nil {
+			ids = append(ids, f.UniqueID)
+		}
+	}
+	if m.PaidMedia != nil {
+		for _, p := range m.PaidMedia.Media {
+			for _, f := range []*file{largest(p.Photo), p.Video} {
+				if f != nil {
+					ids = append(ids, f.UniqueID)
+				}
+			}
+		}
+	}
+	return ids
 }
 
 // things returns what m carries that is not a file.

@@ -50,8 +50,9 @@ func (r reader) readEdit(raw json.RawMessage) ([]adapters.Update, error) {
 	said := r.said(&m)
 	content := []string{said.Text}
 	for _, a := range said.Attachments {
-		content = append(content, a.Kind, a.ID, a.Name)
+		content = append(content, a.Kind, a.Name)
 	}
+	content = append(content, m.uniqueIDs()...)
 	u.Key = editKey(m.Chat.ID, m.ID, m.EditDate, strings.Join(content, "\x00"))
 	if u.Body = (adapters.MessageEdit{New: said}); said.Text == "" && len(said.Attachments) == 0 {
 		u.Body = unread(raw, u.Body) // it has not lost its words: what it says now is of a kind we do not read

@@ -132,17 +132,21 @@ func NameOf(id spaces.EntityID, names map[spaces.EntityID]spaces.Entity) string 
 	return cmp.Or(names[id].Name, string(id))
 }
 
+// withAttachments returns the words of a message followed by what it carries.
+func withAttachments(text string, carried []spaces.FileAttachment) string {
+	for _, a := range carried {
+		text = strings.TrimSpace(text + " [" + a.Kind + Because(a.Name) + "]")
+	}
+	return text
+}
+
 // DescribeEvent describes an event in words.
 func DescribeEvent(b spaces.EventBody) string {
 	switch b := b.(type) {
 	case spaces.MessagePosted:
-		text := b.Text
-		for _, a := range b.Attachments {
-			text = strings.TrimSpace(text + " [" + a.Kind + Because(a.Name) + "]")
-		}
-		return text
+		return withAttachments(b.Text, b.Attachments)
 	case spaces.MessageEdited:
-		return "edited to: " + b.Text
+		return "edited to: " + withAttachments(b.Text, b.Attachments)
 	case spaces.VoiceTranscribed:
 		return "heard: " + b.Text
 	case spaces.MessageDeleted:

@@ -64,6 +64,8 @@ type ingestTx struct {
 	lastRef               spaces.MessageRef // message of the previous or the current item
 	fromChat, threadTitle string            // of the current item
 
+	refiled fileChange // of the current item, an edit
+
 	ignoreReason string // why the current item wakes no agent; empty if the gate decides
 }
 
@@ -101,7 +103,7 @@ func (t *claimTx) claimAll(ctx context.Context, ws []spaces.PendingWork, wanted 
 }
 
 func (i *ingestTx) storeItem(ctx context.Context, it spaces.IngestItem) error {
-	i.sharedIDs, i.fromChat, i.threadTitle = it.Common, it.Chat, it.ThreadTitle
+	i.sharedIDs, i.fromChat, i.threadTitle, i.refiled = it.Common, it.Chat, it.ThreadTitle, fileChange{}
 	if err := i.redirectToRoom(ctx, &it); err != nil {
 		return err
 	}
@@ -242,7 +244,9 @@ func (i *ingestTx) translate(ctx context.Context, it spaces.IngestItem) (err err
 	case spaces.MemberJoined, spaces.MemberLeft:
 		return i.translateMembership(ctx, it)
 	case spaces.MessageEdited:
-		b.Target, b.Ref, err = i.findTarget(ctx, e.Space, b.Target, b.Ref, it.Ref)
+		if b.Target, b.Ref, err = i.findTarget(ctx, e.Space, b.Target, b.Ref, it.Ref); err == nil {
+			b, err = i.translateFiles(ctx, e, b)
+		}
 		e.Body = b
 	case spaces.MessageDeleted:
 		b.Target, b.Ref, err = i.findTarget(ctx, e.Space, b.Target, b.Ref, it.Ref)
@@ -313,6 +317,9 @@ func (i *ingestTx) translateMessage(ctx context.Context, it spaces.IngestItem, b
 		return err
 	}
 	e.ID = id
+	if b, err = i.currentAttachments(ctx, e, b); err != nil {
+		return err
+	}
 	if err := i.file.addWanted(ctx, e, b); err != nil {
 		return err
 	}

@@ -64,15 +64,8 @@ func (i *ingestTx) relayEvent(ctx context.Context, e spaces.Event) error {
 			return fmt.Errorf("withdraw copies of %s: %w", c.target, err)
 		}
 	}
-	if c.kind == spaces.ActEdit && c.text == "" {
-		if had, err := i.textOfFiles(ctx, &c); err != nil || !had {
-			return err
-		}
-	}
-	if c.kind == spaces.ActEdit {
-		if err := i.editQueuedCopies(ctx, r, &c, e.RecvAt); err != nil {
-			return fmt.Errorf("edit copies of %s: %w", c.target, err)
-		}
+	if b, edited := e.Body.(spaces.MessageEdited); edited {
+		return i.relayEdit(ctx, r, e, b, c)
 	}
 	if c.kind != spaces.ActSend || c.text != "" {
 		words := c
@@ -136,61 +129,6 @@ func (t *relayTx) withdrawCopies(ctx context.Context, r *spaceState, c *relayedB
 	return nil
 }
 
-// textOfFiles sets the text of an edit that removed all words of a message to the names
-// of its files. It reports whether the message had words.
-func (i *ingestTx) textOfFiles(ctx context.Context, c *relayedBody) (had bool, err error) {
-	e, err := tables.EventByID(ctx, i, c.target)
-	if err != nil || e == nil {
-		return false, err
-	}
-	said, _ := e.Body.(spaces.MessagePosted)
-	had, said.Text = said.Text != "", ""
-	c.text = textWithFiles(said, i.batch.Files)
-	return had, nil
-}
-
-// editQueuedCopies replaces the text of the copies of an edited message that were not
-// sent, and skips their chats for the edit.
-func (i *ingestTx) editQueuedCopies(ctx context.Context, r *spaceState, c *relayedBody, at time.Time) error {
-	e, err := tables.EventByID(ctx, i, c.target)
-	if err != nil || e == nil {
-		return err
-	}
-	said, _ := e.Body.(spaces.MessagePosted)
-	said.Text = c.text
-	for _, to := range r.chats {
-		waiting, err := engine.AllRows(ctx, i, copiesWaiting, []any{to.account, to.id, string(c.target)}, tables.ScanAction)
-		if err != nil {
-			return err
-		}
-		newest := false
-		for _, o := range waiting {
-			text, expires := textWithFiles(said, i.batch.Files), o.Expires
-			if o.Kind == spaces.ActEdit {
-				text, expires = c.text, at.Add(relayTTL)
-			} else if o.Kind != spaces.ActSend || len(o.Files) > 0 || strings.Contains(string(o.ID), "|file ") {
-				continue // has no words of the message
-			}
-			if newest = o.Part == 0 && !o.Resent; !newest { // a part may have been sent
-				continue
-			}
-			if text == "" && o.Kind == spaces.ActSend {
-				o.State, o.Code, o.Reason = spaces.ActionCancelled, "cancelled", "Its words were taken back before this was sent."
-				err = i.outbox.finish(ctx, o, at)
-			} else {
-				err = i.Run(ctx, rewordCopy, string(o.ID), []byte(text), engine.ToMillis(expires))
-			}
-			if err != nil {
-				return err
-			}
-		}
-		if newest {
-			c.skip = append(c.skip, to)
-		}
-	}
-	return nil
-}
-
 // relaysFrom reports whether messages of a chat are copied to the other chats.
 func (r *spaceState) relaysFrom(account, id string) bool {
 	return slices.ContainsFunc(r.chats, func(at chatState) bool { return at.relay && at.account == account && at.id == id })
@@ -236,6 +174,7 @@ type relayedBody struct {
 	target       spaces.EventID
 	onlyOriginal bool                 // a change to a copy is not copied
 	files        []spaces.MessageFile // sent after the words
+	firstFile    int                  // number of the first of them among all that the message ever had
 	skip         []chatState
 }
 
@@ -246,10 +185,8 @@ func relayedBodyOf(e spaces.Event, files bool) (relayedBody, bool) {
 	switch b := e.Body.(type) {
 	case spaces.MessagePosted:
 		c := relayedBody{from: b.Ref, kind: spaces.ActSend, text: textWithFiles(b, files), target: e.ReplyTo}
-		for _, a := range b.Attachments {
-			if files && a.ID != "" {
-				c.files = append(c.files, spaces.MessageFile{Account: b.Ref.Account, FileAttachment: a})
-			}
+		if files {
+			c.files = filesOf(b.Ref.Account, b.Attachments)
 		}
 		return c, c.text != "" || len(c.files) > 0
 	case spaces.MessageEdited:
@@ -266,6 +203,16 @@ func relayedBodyOf(e spaces.Event, files bool) (relayedBody, bool) {
 		spaces.MemoryRemoved, spaces.CallDenied, spaces.StatesChanged, spaces.ContextCompacted, spaces.CycleStopped, spaces.SpanChanged:
 	}
 	return relayedBody{}, false
+}
+
+// filesOf returns the attachments that are files of an account.
+func filesOf(account string, carried []spaces.FileAttachment) (files []spaces.MessageFile) {
+	for _, a := range carried {
+		if a.ID != "" {
+			files = append(files, spaces.MessageFile{Account: account, FileAttachment: a})
+		}
+	}
+	return files
 }
 
 // textWithFiles returns the words of a message followed by the names of its files,
@@ -296,28 +243,19 @@ const (
 	maxOvertaking = 256
 )
 
-// applyEarlierChanges applies edits that were stored before the message itself, because
-// platforms deliver again what failed at first. It reports false if the message was
-// deleted.
+// applyEarlierChanges applies to what is copied of a message the edits that were stored
+// before it. It reports false if the message was deleted.
 func (i *ingestTx) applyEarlierChanges(ctx context.Context, e spaces.Event, c *relayedBody) (stands bool, err error) {
 	said, ok := e.Body.(spaces.MessagePosted)
-	if !ok || i.batch.At.Sub(e.At) < overtakenAfter {
+	if !ok {
 		return true, nil
 	}
-	changes, err := engine.AllRows(ctx, i, lateChanges, []any{string(e.Space), string(e.Branch), e.Seq - maxOvertaking, e.Seq}, tables.ScanEvent)
-	if err != nil {
-		return false, fmt.Errorf("read what was done before %s came: %w", e.ID, err)
+	said, stands, err = i.changedBefore(ctx, e, said)
+	c.text = textWithFiles(said, i.batch.Files)
+	if i.batch.Files {
+		c.files = filesOf(c.from.Account, said.Attachments)
 	}
-	for _, x := range changes {
-		if b, deleted := x.Body.(spaces.MessageDeleted); deleted && b.Target == "" && b.Ref == c.from {
-			return false, nil
-		}
-		if b, edited := x.Body.(spaces.MessageEdited); edited && b.Target == "" && b.Ref == c.from {
-			said.Text = b.Text
-			c.text = textWithFiles(said, i.batch.Files)
-		}
-	}
-	return true, nil
+	return stands, err
 }
 
 const (
@@ -330,7 +268,8 @@ const (
 // relayFiles queues the files of a message for the other chats: at once if they are
 // fetched, else when they are, so that text never waits for files.
 func (i *ingestTx) relayFiles(ctx context.Context, r *spaceState, e spaces.Event, c relayedBody) error {
-	for n, f := range c.files {
+	for k, f := range c.files {
+		n := c.firstFile + k
 		known, found, err := fileOf(ctx, i, f.Account, f.ID)
 		if err != nil {
 			return fmt.Errorf("look up file of %s: %w", e.ID, err)
@@ -341,7 +280,7 @@ func (i *ingestTx) relayFiles(ctx context.Context, r *spaceState, e spaces.Event
 			}
 			continue
 		}
-		waiting, err := i.relay.copyFile(ctx, r, e, c, n, known, e.RecvAt)
+		waiting, err := i.relay.copyFile(ctx, r, e, c, f, n, known, e.RecvAt)
 		if err != nil {
 			return err
 		}
@@ -352,8 +291,7 @@ func (i *ingestTx) relayFiles(ctx context.Context, r *spaceState, e spaces.Event
 
 // copyFile queues the n-th file of a message, or a line with the reason why it is
 // missing.
-func (t *relayTx) copyFile(ctx context.Context, r *spaceState, e spaces.Event, c relayedBody, n int, known media.FileRecord, at time.Time) ([]string, error) {
-	f := c.files[n]
+func (t *relayTx) copyFile(ctx context.Context, r *spaceState, e spaces.Event, c relayedBody, f spaces.MessageFile, n int, known media.FileRecord, at time.Time) ([]string, error) {
 	alone := relayedBody{from: c.from, kind: spaces.ActSend, target: c.target}
 	if known.State == media.FileStored {
 		f.Size, f.MIME = known.Bytes, cmp.Or(f.MIME, known.Media)
@@ -391,10 +329,14 @@ func (t *relayTx) fileFetched(ctx context.Context, o media.FetchResult) (waiting
 			return nil, err
 		}
 		c, ok := relayedBodyOf(*e, true)
-		if r == nil || !ok || p.n >= len(c.files) || !r.relaysFrom(c.from.Account, c.from.Chat) {
+		if r == nil || !ok && e.Body.Kind() != spaces.KindSaid || !r.relaysFrom(c.from.Account, c.from.Chat) {
 			continue
 		}
-		more, err := t.copyFile(ctx, r, *e, c, p.n, known, o.At)
+		f := spaces.MessageFile{Account: o.File.Account, FileAttachment: spaces.FileAttachment{Kind: o.File.Kind, ID: o.File.ID, Name: o.File.Name, Size: o.File.Size}}
+		if p.n < len(c.files) { // else an edit added it
+			f = c.files[p.n]
+		}
+		more, err := t.copyFile(ctx, r, *e, c, f, p.n, known, o.At)
 		if err != nil {
 			return nil, err
 		}

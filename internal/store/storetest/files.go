@@ -15,6 +15,7 @@ var shelfTests = map[string]func(*testing.T, *world){
 	"StoredFileIsKnownForGood":     fileStored,
 	"FileGivenUpIsToldInItsRoom":   fileMissing,
 	"FileGoesWithItsLastMessage":   fileForgotten,
+	"EditReplacesFiles":            filesReplaced,
 }
 
 // showing records a message that carries files.
@@ -170,4 +171,63 @@ func fileForgotten(t *testing.T, w *world) {
 	w.commit(c)
 	w.rest(wake, 1)
 	known("an agent deleted it", false, false, false)
+}
+
+// What an edit adds is fetched, and what it takes away is dropped, unless another message
+// shows it; a deleted message gets no files, and one that comes after its edit those of it.
+func filesReplaced(t *testing.T, w *world) {
+	room := w.family()
+	m := w.showing(room, "f1", "f2")
+	w.showing(room, "f2")
+	ref := m.Body.(spaces.MessagePosted).Ref
+	for _, f := range w.wanted() {
+		w.shelve(media.FetchResult{File: f, State: media.FileStored, At: w.now, Hash: "hash of " + f.ID, Bytes: 7})
+	}
+	edit := func(ref spaces.MessageRef, files ...string) {
+		t.Helper()
+		b := spaces.MessageEdited{Ref: ref, Text: "look", Attachments: []spaces.FileAttachment{}}
+		for _, f := range files {
+			b.Attachments = append(b.Attachments, spaces.FileAttachment{Kind: "photo", ID: f, Name: f + ".jpg", Size: 100})
+		}
+		w.record(w.fact(room, "zoe", b))
+	}
+	wants := func(what string, want ...string) {
+		t.Helper()
+		var got []string
+		for _, f := range w.wanted() {
+			got = append(got, f.ID)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: wanted (-want +got):\n%s", what, diff)
+		}
+	}
+	known := func(file string, want bool) {
+		t.Helper()
+		_, found, err := w.s.Border.File(t.Context(), account, file)
+		if w.ok(err); found != want {
+			t.Errorf("file %s is known: %v, want %v", file, found, want)
+		}
+	}
+	edit(ref, "f3")
+	wants("replaced", "f3")
+	known("f1", false)
+	known("f2", true) // another message shows it
+	if held, err := w.s.Border.Holds(t.Context(), "hash of f1"); err != nil || held {
+		t.Errorf("the bytes of a replaced file are held: %v, %v", held, err)
+	}
+	w.record(w.fact(room, "zoe", spaces.MessageEdited{Ref: ref, Text: "look here"}))
+	wants("words alone", "f3")
+	edit(ref)
+	wants("removed")
+	known("f3", false)
+	w.record(w.fact(room, "zoe", spaces.MessageDeleted{Ref: ref}))
+	edit(ref, "f4")
+	wants("of a deleted message")
+
+	late := w.message(room, "zoe", "look")
+	late.Event.Body = spaces.MessagePosted{Text: "look", Attachments: []spaces.FileAttachment{{Kind: "photo", ID: "f5"}}}
+	late.Event.At = w.now.Add(-time.Minute)
+	edit(late.Ref, "f6")
+	w.record(late)
+	wants("edited before it came", "f6")
 }

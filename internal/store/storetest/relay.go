@@ -27,6 +27,7 @@ var relayTests = map[string]func(*testing.T, *world){
 	"WhatComesLateIsCarriedAsItIsNow":    cameLate,
 	"APictureComesWithTheWords":          picturesCarried,
 	"FilesAreCarriedWhenTheyAreHere":     filesCarried,
+	"EditedFilesAreReplacedInCopies":     filesReplacedInCopies,
 	"FilesThatDoNotComeAreNamed":         filesNamed,
 	"FilesOfWhatIsDeletedStay":           filesTakenBack,
 }
@@ -470,4 +471,76 @@ func filesTakenBack(t *testing.T, w *world) {
 	if lines, _ := w.carried(); len(lines) != 0 {
 		t.Errorf("carried %q", lines)
 	}
+}
+
+// A message whose files were replaced has the copies of the old ones deleted and the new
+// ones sent; a place stands in the words of its copy and moves with it.
+func filesReplacedInCopies(t *testing.T, w *world) {
+	room := w.bridged()
+	to := " zoe telegram → " + other + ": "
+	event := w.shows(room, "look", "f1")
+	ref := event.Body.(spaces.MessagePosted).Ref
+	edit := func(text string, carried ...spaces.FileAttachment) {
+		t.Helper()
+		m := w.fact(room, "zoe", spaces.MessageEdited{Ref: ref, Text: text, Attachments: append([]spaces.FileAttachment{}, carried...)})
+		_, err := w.s.Border.Record(t.Context(), spaces.IngestBatch{Account: account, At: w.now, Items: []spaces.IngestItem{m}, Files: true})
+		w.ok(err)
+	}
+	fetch := func() {
+		t.Helper()
+		for _, f := range w.wanted() {
+			w.shelve(media.FetchResult{File: f, State: media.FileStored, At: w.now, Hash: "h" + f.ID, Bytes: 7, Media: "image/jpeg"})
+		}
+	}
+	leaves := func(want ...string) {
+		t.Helper()
+		var got []string
+		for {
+			lines, due := w.carried()
+			if len(due) == 0 {
+				break
+			}
+			for i := range due {
+				if due[i].Kind == spaces.ActEdit { // its files are those to delete
+					lines[i], _, _ = strings.Cut(lines[i], "[")
+					lines[i] += strings.Repeat("-", len(due[i].Files))
+				}
+				s := w.sent(due[i])
+				s.File = due[i].Kind == spaces.ActSend && len(due[i].Files) > 0
+				w.settle(s)
+			}
+			got = append(got, lines...)
+		}
+		testutil.Same(t, "carried", want, got)
+	}
+	photo := func(id string) spaces.FileAttachment {
+		return spaces.FileAttachment{Kind: "photo", ID: id, Name: id + ".jpg", Size: 100}
+	}
+	fetch()
+	leaves("send"+to+"look", "send"+to+"[photo f1.jpg image/jpeg]")
+	edit("look", photo("f2"))
+	leaves("edit" + to + "look-")
+	fetch()
+	leaves("send" + to + "[photo f2.jpg image/jpeg]")
+	edit("look here", photo("f2"), photo("f3"))
+	fetch()
+	leaves("edit"+to+"look here", "send"+to+"[photo f3.jpg image/jpeg]")
+	edit("look here", photo("f3"))
+	leaves("edit"+to+"look here-", "send"+to+"[photo f3.jpg image/jpeg]")
+	place := func(where string) spaces.FileAttachment { return spaces.FileAttachment{Kind: "location", Name: where} }
+	m := w.message(room, "zoe", "")
+	m.Event.Body = spaces.MessagePosted{Attachments: []spaces.FileAttachment{place("1, 1")}}
+	ref = m.Ref
+	w.record(m)
+	leaves("send" + to + "📎 location 1, 1")
+	edit("", place("2, 2"))
+	edit("", place("3, 3"))
+	leaves("edit" + to + "📎 location 3, 3")
+
+	waits := w.shows(room, "", "f7")
+	ref = waits.Body.(spaces.MessagePosted).Ref
+	fetch()
+	edit("", photo("f8"))
+	fetch()
+	leaves("send" + to + "[photo f8.jpg image/jpeg]")
 }

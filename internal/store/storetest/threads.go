@@ -168,10 +168,10 @@ func doneInThread(t *testing.T, w *world) {
 	inside := w.hears(room, "zoe", "me", chat, "7")
 	w.deliver()
 	copied := spaces.MessageRef{Account: account, Chat: other, Message: w.place(other, inside)}
-	for body, want := range map[spaces.EventBody]string{
-		spaces.ReactionAdded{Ref: inside.Body.(spaces.MessagePosted).Ref, Emoji: "👍"}:     "react " + other + "//7 👍",
-		spaces.ReactionAdded{Ref: copied, Emoji: "👀"}:                                     "react " + chat + "/7/ 👀",
-		spaces.MessageEdited{Ref: inside.Body.(spaces.MessagePosted).Ref, Text: "not me"}: "edit " + other + "//7 not me",
+	for want, body := range map[string]spaces.EventBody{
+		"react " + other + "//7 👍":     spaces.ReactionAdded{Ref: inside.Body.(spaces.MessagePosted).Ref, Emoji: "👍"},
+		"react " + chat + "/7/ 👀":      spaces.ReactionAdded{Ref: copied, Emoji: "👀"},
+		"edit " + other + "//7 not me": spaces.MessageEdited{Ref: inside.Body.(spaces.MessagePosted).Ref, Text: "not me"},
 	} {
 		it := w.inChat(w.fact(room, "zoe", body), chat, "")
 		if r, ok := body.(spaces.ReactionAdded); ok {

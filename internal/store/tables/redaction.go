@@ -100,6 +100,9 @@ func (s Redactor) redactedBody(e spaces.Event) spaces.EventBody {
 		}
 		return reworded(&b, &b.Text, said)
 	case spaces.MessageEdited:
+		if s.Messages[e.ID] {
+			b.Attachments = nil
+		}
 		return reworded(&b, &b.Text, said)
 	case spaces.VoiceTranscribed:
 		return reworded(&b, &b.Text, said)
