@@ -92,6 +92,14 @@ func TestUpdatesBecomeFacts(t *testing.T) {
 	}
 }
 
+func TestMessagesTellTheTitleOfTheirThread(t *testing.T) {
+	u := adapters.Update{ID: "1", Key: "k", Chat: hub, Thread: adapters.Thread{ID: "3", Title: "Roof"}, From: kai, At: noon, Body: adapters.IncomingMessage{ID: "5", Text: "hi"}}
+	said, _ := translate(u, here())[0].Event.Body.(spaces.MessagePosted)
+	if said.ThreadTitle != "Roof" {
+		t.Errorf("the thread is called %q, want Roof", said.ThreadTitle)
+	}
+}
+
 // FuzzTranslate checks that whatever an adapter hands in becomes facts that can
 // be stored and read back, of bounded size, each with a source of its own.
 func FuzzTranslate(f *testing.F) {

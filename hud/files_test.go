@@ -96,7 +96,9 @@ func TestAKeyframeNamesTheNewestFiles(t *testing.T) {
 func TestEditedFilesAndPlacesAreShownAsTheyAre(t *testing.T) {
 	w := newWorld(t)
 	id := w.room("Garden", "kai", "nova", "ada")
-	carries := func(kind, name string) []spaces.FileAttachment { return []spaces.FileAttachment{{Kind: kind, Name: name}} }
+	carries := func(kind, name string) []spaces.FileAttachment {
+		return []spaces.FileAttachment{{Kind: kind, Name: name}}
+	}
 	place := w.add(id, "kai", spaces.MessagePosted{Attachments: carries("location", "48.100000, 11.500000")})
 	plan := w.add(id, "nova", spaces.MessagePosted{Text: "the plan", Attachments: carries("file", "old.pdf")})
 	list := w.add(id, "nova", spaces.MessagePosted{Text: "the list", Attachments: carries("file", "list.csv")})
@@ -136,5 +138,29 @@ func TestEditedFilesAndPlacesAreShownAsTheyAre(t *testing.T) {
 	}
 	if found, _, _ := ObjectText(w.v, "attachments", "old"); found != "FILES: none" {
 		t.Errorf("a file that was replaced is found:\n%s", found)
+	}
+}
+
+// A thread is called by its title on every line, also on those that came before the title
+// was known.
+func TestThreadIsShownByTheTitleThatMessagesTell(t *testing.T) {
+	w := newWorld(t)
+	id := w.room("Garden", "kai", "ada")
+	in := func(e *spaces.Event) { e.Thread = "t1" }
+	w.add(id, "kai", spaces.MessagePosted{Text: "first"}, in)
+	w.add(id, "kai", spaces.MessagePosted{Text: "second", ThreadTitle: "Roof"}, in)
+	w.wake(id)
+	got := w.frame().golden()
+	if n := strings.Count(got, ` "Roof": `); n != 2 {
+		t.Errorf("%d lines have the title:\n%s", n, got)
+	}
+	w.cut(CutHighWater)
+	w.add(id, "kai", spaces.SpaceRenamed{Title: "Cellar"}, in)
+	w.cut(CutHighWater)
+	w.says(id, "kai", "@Ada well?")
+	w.wake(id)
+	got = w.frame().golden()
+	if got = got[strings.LastIndex(got, "INBOX"):]; strings.Contains(got, `"Roof"`) || !strings.Contains(got, ` "Cellar": "first"`) {
+		t.Errorf("a line has the old title:\n%s", got)
 	}
 }

@@ -105,7 +105,12 @@ func (r *SharedRoom) Apply(e spaces.Event) {
 	r.met = r.met && !r.changesPeople(e)
 	r.Info.Apply(e)
 	r.readership.Apply(e)
-	for _, i := range r.Chat.Apply(e) {
+	title := r.Chat.Threads[e.Thread]
+	changed := r.Chat.Apply(e)
+	if e.Thread != "" && r.Chat.Threads[e.Thread] != title {
+		r.retitled(e.Thread)
+	}
+	for _, i := range changed {
 		switch {
 		case i == len(r.cache):
 			r.cache = append(r.cache, messageCache{})
@@ -114,6 +119,15 @@ func (r *SharedRoom) Apply(e spaces.Event) {
 			r.amended(e, i)
 		default: // a delivery or failure; it may have brought an edit that came too early
 			r.rewrite(i)
+		}
+	}
+}
+
+// retitled clears the caches of the lines of a thread, which show its title.
+func (r *SharedRoom) retitled(thread spaces.ThreadID) {
+	for i := range r.cache { // the newest message has none yet
+		if r.Chat.Messages[i].Thread == thread {
+			r.cache[i] = messageCache{}
 		}
 	}
 }

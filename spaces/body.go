@@ -25,7 +25,10 @@ type MessagePosted struct {
 	Args        string           `json:"args,omitempty"`
 	Attachments []FileAttachment `json:"attachments,omitempty"`
 	Forwarded   string           `json:"forwarded,omitempty"`
-	Broadcast   bool             `json:"broadcast,omitempty"` // said in a thread and shown in the room itself as well
+	// ThreadTitle is what the platform calls the event's thread beside the message, which
+	// may be the title that the thread began with; empty when it does not say.
+	ThreadTitle string `json:"threadTitle,omitempty"`
+	Broadcast   bool   `json:"broadcast,omitempty"` // said in a thread and shown in the room itself as well
 	// Past is true for what was said before we listened and was written into the
 	// log later, from history or an export, and for what was dealt with before the
 	// record was put back. It is news to nobody, and says nothing of who is in the room

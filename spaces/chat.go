@@ -60,6 +60,7 @@ type Chat struct {
 	Messages []ChatMessage // in seq order
 	// Threads holds the titles of threads that have one.
 	Threads map[ThreadID]string
+	told    map[ThreadID]string // titles as messages told them last
 	// Activity is when each entity last did something.
 	Activity map[EntityID]time.Time
 	Last     time.Time // when anything last happened
@@ -75,7 +76,7 @@ type Chat struct {
 // NewChat returns an empty chat.
 func NewChat() *Chat {
 	return &Chat{
-		Threads: map[ThreadID]string{}, Activity: map[EntityID]time.Time{},
+		Threads: map[ThreadID]string{}, told: map[ThreadID]string{}, Activity: map[EntityID]time.Time{},
 		byID: map[EventID]int{}, byRef: map[MessageRef]EventID{}, early: map[MessageRef][]Event{},
 		orphans: map[MessageRef][]EventID{}, failed: map[EventID][]SendFailed{},
 	}
@@ -163,7 +164,23 @@ func (c *Chat) active(e Event) {
 	}
 }
 
+// title keeps the title of a thread that a message tells, unless it is older than the one
+// that is known: a platform may go on telling the first title after the thread was renamed.
+func (c *Chat) title(thread ThreadID, b MessagePosted) {
+	if thread == "" || b.ThreadTitle == "" || b.ThreadTitle == c.told[thread] {
+		return
+	}
+	_, before := c.told[thread]
+	if c.Threads[thread] == "" || before && !b.Past {
+		c.Threads[thread] = b.ThreadTitle
+	}
+	if !before || !b.Past {
+		c.told[thread] = b.ThreadTitle
+	}
+}
+
 func (c *Chat) say(e Event, b MessagePosted) []int {
+	c.title(e.Thread, b)
 	m := ChatMessage{
 		ID: e.ID, Seq: e.Seq, Sender: e.Actor, Text: b.Text, At: e.At, Thread: e.Thread, ReplyTo: e.ReplyTo,
 		Mentions: b.Mentions, Attachments: b.Attachments, FileAccount: b.Ref.Account, Forwarded: b.Forwarded, Broadcast: b.Broadcast, Past: b.Past, Origin: b.Origin,

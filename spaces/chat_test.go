@@ -142,6 +142,34 @@ func TestEditReplacesWhatAMessageCarries(t *testing.T) {
 	}
 }
 
+func TestThreadIsCalledAsMessagesAndRenamesTell(t *testing.T) {
+	type step struct {
+		say, rename, past string
+		want              string
+	}
+	for name, steps := range map[string][]step{
+		"the first title goes on being told": {{say: "Roof", want: "Roof"}, {rename: "Garden", want: "Garden"}, {say: "Roof", want: "Garden"}},
+		"renamed before the first message":   {{rename: "Garden", want: "Garden"}, {say: "Roof", want: "Garden"}, {say: "Roof", want: "Garden"}},
+		"a rename was missed":                {{say: "Roof", want: "Roof"}, {say: "Garden", want: "Garden"}, {say: "", want: "Garden"}},
+		"history is older":                   {{say: "Garden", want: "Garden"}, {past: "Roof", want: "Garden"}, {say: "Garden", want: "Garden"}},
+		"history alone":                      {{past: "Roof", want: "Roof"}, {say: "Garden", want: "Garden"}},
+	} {
+		var w teller
+		for i, s := range steps {
+			var e *Event
+			if s.rename != "" {
+				e = w.tell("kai", SpaceRenamed{Title: s.rename})
+			} else {
+				e = w.tell("kai", MessagePosted{Text: "hi", Ref: at(fmt.Sprint(i)), ThreadTitle: s.say + s.past, Past: s.past != ""})
+			}
+			e.Thread = "t1"
+			if got := fold(w.log).Threads["t1"]; got != s.want {
+				t.Errorf("%s: after step %d it is called %q, want %q", name, i, got, s.want)
+			}
+		}
+	}
+}
+
 func TestReactionsAreASetByEmojiAndPerson(t *testing.T) {
 	var w teller
 	w.tell("kai", MessagePosted{Text: "look", Ref: at("1")})

@@ -186,7 +186,10 @@ func (r reader) sender(ctx context.Context, m *message) adapters.Person {
 	case m.User == r.self.User && m.User != "", m.BotID == r.self.Bot && m.BotID != "":
 		return r.us()
 	case m.User != "":
-		p := r.who(ctx, m.User, cmp.Or(m.UserTeam, m.SourceTeam, m.Team))
+		p := r.who(ctx, m.User, cmp.Or(m.UserTeam, m.UserProfile.Team, m.SourceTeam, m.Team))
+		if p.Name == p.ID { // Slack does not say
+			p.Name = cmp.Or(m.UserProfile.DisplayName, m.UserProfile.RealName, m.UserProfile.Name, p.ID)
+		}
 		if m.BotID != "" && p.Kind == adapters.Human {
 			p.Kind = adapters.Bot
 		}

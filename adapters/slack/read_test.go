@@ -133,6 +133,25 @@ func TestAGuestIsSomebodyOfAnotherTeam(t *testing.T) {
 	})
 }
 
+// A person of another workspace whom Slack does not explain is called as the message says.
+func TestAGuestIsCalledAsTheirMessageSays(t *testing.T) {
+	listening(t, func(w *workspace, b *book) {
+		for i, profile := range []string{
+			`{"name":"nia","real_name":"Nia Okafor","display_name":"Nia","team":"T0OTHER"}`, `{"name":"nia","real_name":"Nia Okafor","display_name":""}`, `{"name":"nia"}`, `{}`,
+		} {
+			w.inject(fmt.Sprintf(`{"type":"message","channel":%q,"channel_type":"channel","user":"U0GUEST%d","user_team":"T0OTHER","text":"hello","ts":"170000000%[2]d.000100","event_ts":"170000000%[2]d.000100","user_profile":%[3]s}`, w.ops.ID, i, profile))
+		}
+		pass(time.Minute)
+		var got []string
+		for _, u := range b.all() {
+			if _, ok := u.Body.(adapters.IncomingMessage); ok {
+				got = append(got, u.From.Name+" of "+u.From.Scope)
+			}
+		}
+		testutil.Same(w.t, "names", []string{"Nia of T0OTHER", "Nia Okafor of T0OTHER", "nia of T0OTHER", "U0GUEST3 of T0OTHER"}, got)
+	})
+}
+
 func TestWhatHappensToARoomIsTold(t *testing.T) {
 	listening(t, func(w *workspace, b *book) {
 		t := w.t
@@ -202,7 +221,9 @@ func TestARemovedFileIsAChangeOfItsOwn(t *testing.T) {
 		said := func(text, files string) string {
 			return fmt.Sprintf(`{"type":"message","user":%q,"text":%q,"ts":"1700000001.000100","edited":{"user":%[1]q,"ts":"1700000002.000000"},"files":[%[3]s]}`, w.maya.ID, text, files)
 		}
-		file := func(id string) string { return fmt.Sprintf(`{"id":%q,"name":"%[1]s.pdf","mimetype":"application/pdf"}`, id) }
+		file := func(id string) string {
+			return fmt.Sprintf(`{"id":%q,"name":"%[1]s.pdf","mimetype":"application/pdf"}`, id)
+		}
 		for i, step := range [][2]string{
 			{strings.Replace(said("plan", file("F1")), `,"edited"`, `,"was"`, 1), said("the plan", file("F1"))},
 			{said("the plan", file("F1")), said("the plan", file("F2"))},

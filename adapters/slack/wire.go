@@ -108,11 +108,21 @@ type message struct {
 	Profile struct {
 		Name string `json:"name"`
 	} `json:"bot_profile"`
+	UserProfile eventProfile `json:"user_profile"`
 
 	// Of message_changed and message_deleted.
 	Message  *message `json:"message"`
 	Previous *message `json:"previous_message"`
 	Deleted  string   `json:"deleted_ts"`
+}
+
+// eventProfile is what a message says of the person who wrote it, mostly one of another
+// workspace, whom users.info may not know.
+type eventProfile struct {
+	Name        string `json:"name"`
+	RealName    string `json:"real_name"`
+	DisplayName string `json:"display_name"`
+	Team        string `json:"team"`
 }
 
 // file is a file seen on a message.

@@ -83,7 +83,8 @@ func (i *ingestTx) assignThread(ctx context.Context, e *spaces.Event) (made *thr
 // joinThread puts an event into a known thread and updates its title.
 func (i *ingestTx) joinThread(ctx context.Context, e *spaces.Event, known threadMapping) error {
 	e.Thread = known.thread
-	if i.threadTitle == "" || i.threadTitle == known.title {
+	stale := known.title != "" && e.Body.Kind() != spaces.KindRenamed // a message may tell the title that the thread began with
+	if i.threadTitle == "" || i.threadTitle == known.title || stale {
 		return nil
 	}
 	return i.Run(ctx, nameThread, string(e.Space), string(known.thread), i.threadTitle)
