@@ -194,6 +194,13 @@ func (g *AdmissionGuard) offerPairing(ctx context.Context, p AdmissionPolicy, r 
 	if asked.User == "" {
 		return nil
 	}
+	if p.Role != nil {
+		role, err := p.Role(ctx, r.Who)
+		if err != nil {
+			return fmt.Errorf("role of who asks to be let in: %w", err)
+		}
+		asked.known = role > spaces.OfMember
+	}
 	var pending PairingRequest
 	var refusal error
 	err = g.pairings.Amend(ctx, func(s *PairingState) { pending, refusal = s.Begin(asked, at) })

@@ -14,7 +14,8 @@ import (
 // The bounds of pairing.
 const (
 	PairingTTL    = 10 * time.Minute // how long a code is good
-	MaxPending    = 3                // codes an account may have out at once
+	MaxPending    = 50               // codes an account may have out at once
+	MaxPerPerson  = 3                // of them, for one person in several chats
 	MaxWrong      = 5                // wrong codes before the desk locks
 	PairingLock   = time.Hour        // how long it stays locked
 	pairingLength = 8
@@ -41,6 +42,8 @@ type PairingRequest struct {
 	Scope   string    `json:"scope,omitempty"`
 	Name    string    `json:"name,omitempty"` // for the approver's eyes; decides nothing
 	Expires time.Time `json:"expires"`
+
+	known bool // an owner, an admin or a person the configuration lists: strangers leave a place for them
 }
 
 // same reports whether both are about the same person in the same chat.
@@ -69,19 +72,22 @@ type PairingState struct {
 
 // Begin stores a request and returns the person's pending pairing: the one they
 // have, or p with its expiry set. It fails with [ErrTooManyPending] when the
-// account has as many codes out as it may.
+// person has as many codes out as they may, or strangers have as many as an account may.
 func (d *PairingState) Begin(p PairingRequest, at time.Time) (PairingRequest, error) {
 	d.expire(at)
-	ofAccount := 0
+	ofAccount, ofPerson := 0, 0
 	for _, q := range d.Pending {
 		if q.same(p) {
 			return q, nil
 		}
 		if q.Account == p.Account {
 			ofAccount++
+			if q.User == p.User && q.Scope == p.Scope {
+				ofPerson++
+			}
 		}
 	}
-	if ofAccount >= MaxPending {
+	if ofPerson >= MaxPerPerson || ofAccount >= MaxPending && !p.known {
 		return PairingRequest{}, ErrTooManyPending
 	}
 	p.Expires = at.Add(PairingTTL)

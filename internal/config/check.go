@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // checkAll checks keys in combination and adds warnings.
@@ -73,6 +74,18 @@ func (d *decoder) checkRedis(top *section) {
 	}
 }
 
+// weakSecret reports whether a secret that is set has fewer than four different
+// characters, blanks not counted.
+func weakSecret(secret string) bool {
+	seen := map[rune]bool{}
+	for _, r := range secret {
+		if !unicode.IsSpace(r) {
+			seen[r] = true
+		}
+	}
+	return secret != "" && len(seen) < 4
+}
+
 // checkListen refuses an address that other machines can reach unless a token of 32
 // bytes or a trusted proxy protects it.
 func (d *decoder) checkListen(top *section) {
@@ -85,6 +98,9 @@ func (d *decoder) checkListen(top *section) {
 	if err != nil {
 		d.fatal = append(d.fatal, Error{At: at, What: fmt.Sprintf("listen: %q is no address", listen), Remedy: "write host:port, such as 127.0.0.1:7420"})
 		return
+	}
+	if weakSecret(string(d.config.Token)) {
+		d.fatal = append(d.fatal, Error{At: top.positionOf("token"), What: "token is blank or one letter over and over, which anybody guesses", Remedy: "set it to a random secret, such as the output of openssl rand -hex 32"})
 	}
 	if !IsLoopback(host) && len(d.config.Token) < 32 && len(d.config.Proxies) == 0 {
 		d.fatal = append(d.fatal, Error{At: at, What: "listen is reachable from other machines and token has fewer than 32 bytes", Remedy: "listen on 127.0.0.1, set token to a secret of 32 bytes or more, or list the proxy in front in trusted_proxies"})

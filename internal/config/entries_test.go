@@ -231,3 +231,16 @@ func TestTimeZonesExist(t *testing.T) {
 		}
 	}
 }
+
+// A token that is blank or of one letter is refused, as long as it may be.
+func TestATokenIsNoRepeatedLetter(t *testing.T) {
+	for token, good := range map[string]bool{
+		strings.Repeat("a", 40): false, strings.Repeat("ab", 20): false, strings.Repeat(" ", 40): false,
+		"0123456789abcdef0123456789abcdef": true,
+	} {
+		_, err := loadText(t, "listen: 0.0.0.0:7420\ntoken: \""+token+"\"\n", "")
+		if (err == nil) != good {
+			t.Errorf("token %q: %v", token, err)
+		}
+	}
+}

@@ -7,6 +7,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync/atomic"
+	"time"
 )
 
 // policy is what a page may load: only files of the console.
@@ -40,9 +42,38 @@ func (c *Console) guard(next http.Handler) http.Handler {
 		case foreign(r) || unsafe.Check(r) != nil:
 			c.respond.Fail(w, r, http.StatusForbidden, "requests from pages of other sites are not served")
 		default:
-			next.ServeHTTP(w, r)
+			c.bodies.serve(c.respond, next, w, r)
 		}
 	})
+}
+
+// Bounds on requests with a body. Until it is read, a caller without a credential holds
+// memory and a connection.
+const (
+	bodyTime  = 15 * time.Second // within which it must have come
+	maxBodies = 64               // that are read at one time
+)
+
+// A bodyGate bounds how many bodies are read at one time, and for how long.
+type bodyGate struct{ reading atomic.Int64 }
+
+// serve serves a request within the bounds; one too many is refused before its body is
+// read.
+func (g *bodyGate) serve(respond Responder, next http.Handler, w http.ResponseWriter, r *http.Request) {
+	if r.ContentLength == 0 || r.Body == nil || r.Body == http.NoBody {
+		next.ServeHTTP(w, r)
+		return
+	}
+	if g.reading.Add(1) > maxBodies {
+		g.reading.Add(-1)
+		w.Header().Set("Connection", "close")
+		w.Header().Set("Retry-After", "1")
+		respond.Fail(w, r, http.StatusServiceUnavailable, "too many requests are being read; try again in a second")
+		return
+	}
+	defer g.reading.Add(-1)
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTime)) // a connection without deadlines is a test's
+	next.ServeHTTP(w, r)
 }
 
 // foreign reports whether a page of another origin makes the request. Following

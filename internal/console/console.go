@@ -41,6 +41,7 @@ type Console struct {
 	pages   Pages
 	routes  []Route
 	limiter loginLimiter
+	bodies  bodyGate
 	streams atomic.Int64 // open streams of live events
 	revoked atomic.Int64 // incremented when a token is revoked
 }

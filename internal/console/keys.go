@@ -189,17 +189,25 @@ func (c *Console) authorise(r *http.Request) error {
 		}
 		return c.checkSession(r.Context(), cookie.Value)
 	}
-	from, now := c.Access().caller(r).addr, time.Now()
-	if c.limiter.closed(from, now) {
-		return errMany
-	}
 	err := errWrong
 	if secret, ok := strings.CutPrefix(bearer, "Bearer "); ok && secret != "" {
 		_, err = c.checkToken(r.Context(), secret)
 	}
-	if errors.Is(err, errWrong) {
-		c.limiter.miss(from, now)
+	return c.judgeMiss(r, err)
+}
+
+// judgeMiss counts a wrong credential of an address, and returns [errMany] in its place
+// once there were too many. A right one passes however many wrong ones came from there:
+// those who share an address cannot lock each other out.
+func (c *Console) judgeMiss(r *http.Request, err error) error {
+	if !errors.Is(err, errWrong) && !errors.Is(err, ErrSpent) {
+		return err
 	}
+	from, now := c.Access().caller(r).addr, time.Now()
+	if c.limiter.closed(from, now) {
+		return errMany
+	}
+	c.limiter.miss(from, now)
 	return err
 }
 

@@ -38,20 +38,15 @@ func (c *Console) showLogin(w http.ResponseWriter, r *http.Request) {
 
 // login opens a session with a token from a form.
 func (c *Console) login(w http.ResponseWriter, r *http.Request) {
-	from, now := c.Access().caller(r).addr, time.Now()
 	r.Body = http.MaxBytesReader(w, r.Body, 4<<10)
-	err := errMany
-	if !c.limiter.closed(from, now) {
-		var parent string
-		if parent, err = c.checkToken(r.Context(), r.PostFormValue("token")); err == nil {
-			err = c.startSession(w, r, parent)
-		}
+	parent, err := c.checkToken(r.Context(), r.PostFormValue("token"))
+	if err == nil {
+		err = c.startSession(w, r, parent)
 	}
-	switch {
+	switch err = c.judgeMiss(r, err); {
 	case err == nil:
 		http.Redirect(w, r, "/", http.StatusSeeOther)
 	case errors.Is(err, errWrong):
-		c.limiter.miss(from, now)
 		c.pages.ShowLogin(w, r, http.StatusUnauthorized, "This token opens nothing.")
 	case errors.Is(err, errMany):
 		c.pages.ShowLogin(w, r, http.StatusTooManyRequests, "Too many wrong tokens; try again in a minute.")
@@ -62,11 +57,7 @@ func (c *Console) login(w http.ResponseWriter, r *http.Request) {
 
 // openLink opens a session with the one-time link that `trestle open` prints.
 func (c *Console) openLink(w http.ResponseWriter, r *http.Request) {
-	from, now := c.Access().caller(r).addr, time.Now()
-	if c.limiter.closed(from, now) {
-		c.pages.ShowLogin(w, r, http.StatusTooManyRequests, "Too many wrong links; try again in a minute.")
-		return
-	}
+	now := time.Now()
 	k, err := c.findKey(r.Context(), r.URL.Query().Get("k"), KeyLink)
 	if err == nil {
 		err = c.Keys.UseKey(r.Context(), k.ID, now)
@@ -74,11 +65,12 @@ func (c *Console) openLink(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		err = c.startSession(w, r, "")
 	}
-	switch {
+	switch err = c.judgeMiss(r, err); {
+	case errors.Is(err, errMany):
+		c.pages.ShowLogin(w, r, http.StatusTooManyRequests, "Too many wrong links; try again in a minute.")
 	case err == nil: // a redirect would come from wherever the link stood, without the cookie
 		c.pages.ShowOpened(w, r)
 	case errors.Is(err, errWrong), errors.Is(err, ErrSpent):
-		c.limiter.miss(from, now)
 		c.pages.ShowLogin(w, r, http.StatusUnauthorized, "This link has been used or is older than ten minutes. `trestle open` prints another.")
 	default:
 		c.respond.FailInternal(w, r, err)

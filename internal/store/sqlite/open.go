@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -132,10 +133,39 @@ func (e *sqliteEngine) openFile(ctx context.Context) (err error) {
 	if err := refuseOrphan(e.file); err != nil {
 		return err
 	}
+	if err := keepPrivate(e.file); err != nil {
+		return err
+	}
 	if e.db, err = openWriter(ctx, e.file); err != nil {
 		return err
 	}
 	return lookForDamage(ctx, e.db, e.opts)
+}
+
+// keepPrivate creates the database for its owner alone, or takes the rights of others from
+// one and the files beside it, whatever the umask and the mode of the folder.
+func keepPrivate(file string) error {
+	for _, name := range []string{file, file + "-wal", file + "-shm"} {
+		info, err := os.Stat(name)
+		switch {
+		case errors.Is(err, fs.ErrNotExist) && name == file:
+			f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
+			if err != nil {
+				return err
+			}
+			if err := f.Close(); err != nil {
+				return err
+			}
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			return err
+		case info.Mode().Perm()&0o077 != 0:
+			if err := os.Chmod(name, info.Mode().Perm()&0o700); err != nil && name == file {
+				return fmt.Errorf("take the rights of others from the database: %w", err)
+			}
+		}
+	}
+	return nil
 }
 
 // start begins reading and writing.
@@ -149,6 +179,9 @@ func (e *sqliteEngine) start(ctx context.Context) (*sqlstore.Store, error) {
 // prepare opens the connections that read and sets the ballast aside.
 func (e *sqliteEngine) prepare(ctx context.Context) (err error) {
 	if e.readers, err = openReaders(ctx, e.file, "ro", reading); err != nil {
+		return err
+	}
+	if err := keepPrivate(e.file); err != nil { // the files beside it are there now
 		return err
 	}
 	return e.opts.layBallast()

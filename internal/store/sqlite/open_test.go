@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 var start = time.Date(2025, 3, 1, 9, 0, 0, 0, time.UTC)
@@ -254,5 +255,28 @@ func TestBackupIsAWholeRecord(t *testing.T) {
 	found, err := restored.Audit(t.Context(), start)
 	if err != nil || len(found) != 0 {
 		t.Errorf("audit of the restored record: %v %v", found, err)
+	}
+}
+
+// The database and the files beside it are for their owner alone, whatever the umask and
+// the mode of the folder, also one that was made readable for others.
+func TestTheDatabaseIsPrivate(t *testing.T) {
+	dir := t.TempDir()
+	testutil.OK(t, os.Chmod(dir, 0o755))
+	file := filepath.Join(dir, FileName)
+	for range 2 {
+		s, err := Open(t.Context(), Options{Dir: dir})
+		testutil.OK(t, err)
+		entries, err := os.ReadDir(dir)
+		testutil.OK(t, err)
+		for _, e := range entries {
+			info, err := e.Info()
+			testutil.OK(t, err)
+			if info.Mode().Perm()&0o077 != 0 {
+				t.Errorf("%s has mode %v", e.Name(), info.Mode())
+			}
+		}
+		testutil.OK(t, s.Close(t.Context()))
+		testutil.OK(t, os.Chmod(file, 0o644))
 	}
 }
