@@ -2,6 +2,7 @@ package hud
 
 import (
 	"hash/fnv"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -51,7 +52,7 @@ func ThreadLabel(t spaces.ThreadID) string {
 // several with the same title it is the one with the newest message.
 func (r *SharedRoom) FindThread(name string) (spaces.ThreadID, bool) {
 	name = strings.Trim(strings.TrimSpace(name), `"`)
-	for i := len(r.Chat.Messages) - 1; i >= 0; i-- {
+	for i := range slices.Backward(r.Chat.Messages) {
 		if t := r.Chat.Messages[i].Thread; t != "" && (ThreadLabel(t) == name || string(t) == name || strings.EqualFold(r.Chat.Threads[t], name)) {
 			return t, true
 		}

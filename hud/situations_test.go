@@ -11,10 +11,10 @@ import (
 )
 
 // zone loads a time zone.
-func zone(t testing.TB, name string) *time.Location {
-	t.Helper()
+func zone(tb testing.TB, name string) *time.Location {
+	tb.Helper()
 	in, err := time.LoadLocation(name)
-	testutil.OK(t, err)
+	testutil.OK(tb, err)
 	return in
 }
 

@@ -22,7 +22,7 @@ func TestBodiesThatDoNotComeAreBounded(t *testing.T) {
 	defer srv.Close()
 	address := strings.TrimPrefix(srv.URL, "http://")
 	open := func() net.Conn {
-		c, err := net.Dial("tcp", address)
+		c, err := new(net.Dialer).DialContext(t.Context(), "tcp", address)
 		testutil.OK(t, err)
 		_, err = fmt.Fprintf(c, "POST /login HTTP/1.1\r\nHost: %s\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 4000\r\n\r\ntoken=", address)
 		testutil.OK(t, err)
