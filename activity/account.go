@@ -10,7 +10,9 @@ import (
 // isUs reports whether p is the account itself. The account is never an entity:
 // what it says is said by an agent, and a mention of it is a mention of the
 // agent that speaks for it.
-func isUs(a adapters.BotAccount, p adapters.Person) bool { return p.ID == a.ID && p.ID != "" }
+func isUs(a adapters.BotAccount, p adapters.Person) bool {
+	return p.ID != "" && (p.ID == a.ID || p.Scope != "" && p.Scope+"-"+p.ID == a.ID) // an account whose users have ids of their team is called by both
+}
 
 // isEcho reports whether u is the platform telling us what we did ourselves.
 // The record has it already, from the action; that it may come before the

@@ -100,6 +100,21 @@ func TestMessagesTellTheTitleOfTheirThread(t *testing.T) {
 	}
 }
 
+// Another app of ours in a Slack channel is known by its team and its user.
+func TestAnotherAppOfOursIsOneOfUs(t *testing.T) {
+	other := adapters.BotAccount{Platform: "slack", ID: "T1-UBOT"}
+	for want, people := range map[bool][]adapters.Person{
+		true:  {{ID: "UBOT", Scope: "T1"}, {ID: "T1-UBOT"}, {ID: "T1-UBOT", Scope: "T1"}},
+		false: {{ID: "UBOT", Scope: "T2"}, {ID: "UBOT"}, {ID: "U2", Scope: "T1"}, {}},
+	} {
+		for _, p := range people {
+			if isUs(other, p) != want {
+				t.Errorf("%+v is us: %v, want %v", p, !want, want)
+			}
+		}
+	}
+}
+
 // FuzzTranslate checks that whatever an adapter hands in becomes facts that can
 // be stored and read back, of bounded size, each with a source of its own.
 func FuzzTranslate(f *testing.F) {

@@ -237,6 +237,9 @@ func commandOf(words string, me self) *adapters.ChatCommand {
 	return &adapters.ChatCommand{Name: strings.ToLower(name), Args: strings.TrimSpace(args)}
 }
 
+// commandID begins the ids of slash commands, which are no messages of the channel.
+const commandID = "command-"
+
 // command reads a slash command. One word of ours serves all: "/trestle stop" is
 // the command stop.
 func (r reader) command(ctx context.Context, d *delivery) []adapters.Update {
@@ -263,7 +266,7 @@ func (r reader) command(ctx context.Context, d *delivery) []adapters.Update {
 		Chat: r.c.names.chat(ctx, cmd.Channel, kind, r.self.Team),
 		From: r.who(ctx, cmd.User, cmd.Team),
 		Body: adapters.IncomingMessage{
-			ID: "command-" + trigger, Text: strings.TrimSpace("/" + name + " " + args), ToUs: true,
+			ID: commandID + trigger, Text: strings.TrimSpace("/" + name + " " + args), ToUs: true,
 			Command: &adapters.ChatCommand{Name: name, Args: strings.TrimSpace(args)},
 		},
 	}}

@@ -152,6 +152,29 @@ func TestAGuestIsCalledAsTheirMessageSays(t *testing.T) {
 	})
 }
 
+// Two apps in one channel are told of one message: what both call alike is common to them.
+func TestWhatEveryAppIsToldIsCommon(t *testing.T) {
+	listening(t, func(w *workspace, b *book) {
+		t := w.t
+		ts := w.ops.Says(w.maya, "hello", fakeslack.PostOptions{})
+		w.ops.Reacts(w.maya, ts, "eyes")
+		w.ops.Edits(ts, "hello all")
+		w.ops.Deletes(ts)
+		w.direct.Says(w.maya, "between us", fakeslack.PostOptions{})
+		pass(time.Second)
+		kinds := map[string]bool{}
+		for _, u := range b.all() {
+			kinds[fmt.Sprintf("%T in %s", u.Body, u.Chat.Kind)] = true
+			if want := u.Chat.Kind != adapters.Direct; u.Common != want {
+				t.Errorf("%T in %s is common: %v, want %v", u.Body, u.Chat.Kind, u.Common, want)
+			}
+		}
+		if len(kinds) != 5 {
+			t.Errorf("heard %v, want five kinds", kinds)
+		}
+	})
+}
+
 func TestWhatHappensToARoomIsTold(t *testing.T) {
 	listening(t, func(w *workspace, b *book) {
 		t := w.t

@@ -45,11 +45,30 @@ func (r reader) read(ctx context.Context, d *delivery) []adapters.Update {
 func (r reader) guarded(id, kind string, raw []byte, read func() []adapters.Update) []adapters.Update {
 	updates, _ := adapters.ReadGuarded(r.c.log, kind, raw, func() ([]adapters.Update, error) { return read(), nil }) // reading has no other errors
 	for i, u := range updates {
+		updates[i].Common = isCommon(u)
 		if bad, ok := u.Body.(adapters.UnreadableUpdate); ok && bad.Panicked {
 			updates[i].ID, updates[i].Raw = id, withoutCredentials(raw)
 		}
 	}
 	return updates
+}
+
+// isCommon reports whether every app in the channel gives the fact the same key: a
+// message is called by its channel and time, whoever hears of it. Commands are told to one
+// app alone, and what becomes of an app in a channel is its own.
+func isCommon(u adapters.Update) bool {
+	if u.Chat.ID == "" || u.Chat.Kind == adapters.Direct {
+		return false
+	}
+	switch b := u.Body.(type) {
+	case adapters.IncomingMessage:
+		return b.Command == nil || !strings.HasPrefix(b.ID, commandID)
+	case adapters.MessageEdit, adapters.MessageDeletion, adapters.ReactionChange, adapters.ReactionsCleared, adapters.PeopleJoined, adapters.PeopleLeft,
+		adapters.ChatRenamed, adapters.MessagePinned, adapters.MessageUnpinned:
+		return true
+	case adapters.ChatMigrated, adapters.ChatGained, adapters.ChatLost, adapters.UpdateGap, adapters.UnreadableUpdate:
+	}
+	return false
 }
 
 // readKind reads a delivery by its kind.

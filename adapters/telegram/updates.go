@@ -115,7 +115,11 @@ func unreadable(raw json.RawMessage, id int64, kind, reason string) adapters.Upd
 		Raw:  raw,
 	}
 	var kinds map[string]json.RawMessage
-	if json.Unmarshal(raw, &kinds) != nil || onBehalf[kind] {
+	if onBehalf[kind] {
+		u.Raw = nil // what people wrote to somebody else is not kept
+		return u
+	}
+	if json.Unmarshal(raw, &kinds) != nil {
 		return u
 	}
 	var inside struct {

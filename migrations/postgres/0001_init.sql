@@ -72,6 +72,8 @@ create unique index events_id on events (id);
 create unique index events_source on events (space, source) where source is not null;
 create index events_self on events (space, branch, seq)
     where kind = 'noted' or kind = 'goal' or kind = 'remembered' or kind = 'forgot' or kind = 'bookmarked';
+create index events_reactions on events (space, branch, seq) where kind = 'reacted' or kind = 'unreacted';
+create index events_migrated on events (space, branch, seq) where kind = 'migrated';
 create index events_thread on events (space, thread, seq) where thread <> '';
 
 -- Updates whose space does not exist, so that no log could hold them.

@@ -170,8 +170,9 @@ func (i *ingestTx) resolveAuthor(ctx context.Context, it spaces.IngestItem) (spa
 // isOwnMessage reports whether an item is a message of another account of the space: it
 // was stored when it was queued.
 func (r *spaceState) isOwnMessage(it spaces.IngestItem) bool {
+	scoped := it.From.Platform + ":" + it.From.Scope + "-" + it.From.User // as Slack's accounts are called, whose users have ids of their team
 	return it.From.User != "" && needsGate(it.Event.Body.Kind()) &&
-		slices.ContainsFunc(r.chats, func(c chatState) bool { return c.account == it.From.Platform+":"+it.From.User })
+		slices.ContainsFunc(r.chats, func(c chatState) bool { return c.account == it.From.Platform+":"+it.From.User || c.account == scoped })
 }
 
 // storeAlias stores the id of a message on a further account.

@@ -67,6 +67,9 @@ func (i *ingestTx) relayEvent(ctx context.Context, e spaces.Event) error {
 	if b, edited := e.Body.(spaces.MessageEdited); edited {
 		return i.relayEdit(ctx, r, e, b, c)
 	}
+	if _, removed := e.Body.(spaces.ReactionRemoved); removed {
+		return i.relayReactions(ctx, r, e, c)
+	}
 	if c.kind != spaces.ActSend || c.text != "" {
 		words := c
 		words.files = nil

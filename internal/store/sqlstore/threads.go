@@ -83,6 +83,9 @@ func (i *ingestTx) assignThread(ctx context.Context, e *spaces.Event) (made *thr
 // joinThread puts an event into a known thread and updates its title.
 func (i *ingestTx) joinThread(ctx context.Context, e *spaces.Event, known threadMapping) error {
 	e.Thread = known.thread
+	if !known.began {
+		dropThreadTitle(e)
+	}
 	stale := known.title != "" && e.Body.Kind() != spaces.KindRenamed // a message may tell the title that the thread began with
 	if i.threadTitle == "" || i.threadTitle == known.title || stale {
 		return nil
@@ -117,7 +120,19 @@ func (i *ingestTx) startThread(ctx context.Context, e *spaces.Event, made *threa
 		}
 	}
 	e.Thread = made.thread
+	if !made.began {
+		dropThreadTitle(e)
+	}
 	return nil
+}
+
+// dropThreadTitle removes the title of a thread that goes on in another chat than it began
+// in: there it is made of the words of its first message, which may be deleted.
+func dropThreadTitle(e *spaces.Event) {
+	if b, said := e.Body.(spaces.MessagePosted); said {
+		b.ThreadTitle = ""
+		e.Body = b
+	}
 }
 
 // threadOfReply puts a reply to a message of a thread into that thread, in a chat that

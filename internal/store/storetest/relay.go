@@ -27,6 +27,7 @@ var relayTests = map[string]func(*testing.T, *world){
 	"WhatComesLateIsCarriedAsItIsNow":    cameLate,
 	"APictureComesWithTheWords":          picturesCarried,
 	"FilesAreCarriedWhenTheyAreHere":     filesCarried,
+	"ReactionsOfOthersStayOnCopies":      othersReactionsStay,
 	"EditedFilesAreReplacedInCopies":     filesReplacedInCopies,
 	"FilesThatDoNotComeAreNamed":         filesNamed,
 	"FilesOfWhatIsDeletedStay":           filesTakenBack,
@@ -543,4 +544,30 @@ func filesReplacedInCopies(t *testing.T, w *world) {
 	edit("", photo("f8"))
 	fetch()
 	leaves("send" + to + "[photo f8.jpg image/jpeg]")
+}
+
+// A reaction that one person takes back leaves those of others on the copy.
+func othersReactionsStay(t *testing.T, w *world) {
+	room := w.bridged()
+	said := w.message(room, "zoe", "hello")
+	w.record(said)
+	_, due := w.carried()
+	w.settleAll(due)
+	for _, c := range []struct {
+		who  string
+		body spaces.EventBody
+		want string
+	}{
+		{"zoe", spaces.ReactionAdded{Ref: said.Ref, Emoji: "👍"}, "react zoe telegram → " + other + ": 👍"},
+		{"tom", spaces.ReactionAdded{Ref: said.Ref, Emoji: "👍"}, "react tom telegram → " + other + ": 👍"},
+		{"tom", spaces.ReactionAdded{Ref: said.Ref, Emoji: "👀"}, "react tom telegram → " + other + ": 👀"},
+		{"tom", spaces.ReactionRemoved{Ref: said.Ref, Emoji: "👍"}, "react tom telegram → " + other + ": 👀"},
+		{"tom", spaces.ReactionRemoved{Ref: said.Ref, Emoji: "👀"}, "react tom telegram → " + other + ": 👍"},
+		{"zoe", spaces.ReactionRemoved{Ref: said.Ref, Emoji: "👍"}, "react zoe telegram → " + other + ": "},
+	} {
+		w.record(w.fact(room, c.who, c.body))
+		lines, due := w.carried()
+		testutil.Same(t, string(c.body.Kind())+" by "+c.who, []string{c.want}, lines)
+		w.settleAll(due)
+	}
 }
