@@ -140,14 +140,15 @@ func (r reader) changed(ctx context.Context, m *message) ([]adapters.Update, err
 		u.At = at
 	}
 	said, _ := u.Body.(adapters.IncomingMessage)
-	content := said.Text
+	var content strings.Builder
+	content.WriteString(said.Text)
 	for _, f := range said.Attachments {
-		content += "\x00" + f.Kind + "\x00" + f.ID
+		content.WriteString("\x00" + f.Kind + "\x00" + f.ID)
 	}
 	if before != nil && !slices.Equal(r.files(now), r.files(before)) {
 		edited = "" // a file that is taken away leaves the time of the last edit as it was
 	}
-	u.Key = editKey(m.Channel, now.TS, edited, content)
+	u.Key = editKey(m.Channel, now.TS, edited, content.String())
 	u.Body = adapters.MessageEdit{New: said}
 	return []adapters.Update{u}, nil
 }

@@ -264,11 +264,12 @@ func TestARemovedFileIsAChangeOfItsOwn(t *testing.T) {
 				continue
 			}
 			keys[u.Key] = true
-			line := e.New.Text
+			var line strings.Builder
+			line.WriteString(e.New.Text)
 			for _, f := range e.New.Attachments {
-				line += " +" + f.ID
+				line.WriteString(" +" + f.ID)
 			}
-			got = append(got, line)
+			got = append(got, line.String())
 		}
 		testutil.Same(t, "edits", []string{"the plan +F1", "the plan +F2", "the plan"}, got)
 		if len(keys) != 3 {
