@@ -27,7 +27,7 @@ func (c *cycle) commit(ctx context.Context, sc spaces.StepCommit, learnt []space
 	sc.Lease, sc.Active, sc.Upto, sc.At = c.wake.Lease, c.active, c.upto, now
 	sc.Step = spaces.Step{
 		Cycle: c.wake.Cycle.ID, N: c.step, Phase: c.phase, State: spaces.StepDone,
-		Request: c.request, Finish: c.finish, Usage: c.unsaved, At: now, Frame: c.plan, Shown: c.shown,
+		Request: c.request, Finish: c.finish, Model: c.standIn, Usage: c.unsaved, At: now, Frame: c.plan, Shown: c.shown,
 	}
 	if moves, ok := c.machine.Taken(); ok {
 		sc.Inner = append(slices.Clip(sc.Inner), moves)
@@ -46,7 +46,7 @@ func (c *cycle) commit(ctx context.Context, sc spaces.StepCommit, learnt []space
 			sc.Close.Withdraw = c.withdraws()
 		}
 		if c.addressed() {
-			sc.Close.Model, sc.Close.Answered = c.settings.ModelName, c.form
+			sc.Close.Model, sc.Close.Answered = cmp.Or(c.standIn, c.settings.ModelName), c.form
 		}
 		if sc.Close.Rest == "" && !sc.Close.Back {
 			sc.Close.Rest, sc.Close.Derived = c.derive(sc), true

@@ -46,6 +46,7 @@ type cycle struct {
 	unsaved spaces.TokenUsage    // of calls whose step is not committed
 	request string               // hash of the last frame
 	finish  string               // why the model stopped, last time
+	standIn string               // the model that answered in place of the agent's own, last time; empty: its own did
 	plan    []byte               // of the last frame
 	size    int                  // of the last frame, in tokens
 	shown   *spaces.FrameSources // what it was made of

@@ -82,7 +82,7 @@ func (c *cycle) askOnce(ctx context.Context, noCalls bool) (llm.ModelResponse, e
 	if len(req.Tools) > 0 && !c.takesTools() {
 		c.inWords = true // the endpoint has just refused tools: its words are all that it can answer with
 	}
-	c.finish = string(res.Finish)
+	c.finish, c.standIn = string(res.Finish), res.Model
 	return res, failpoint.Point("model.after_call")
 }
 

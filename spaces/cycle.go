@@ -150,6 +150,7 @@ type Step struct {
 	State   StepState
 	Request string // hash of the frame
 	Finish  string
+	Model   string // that answered in place of the agent's own; empty: its own did
 	Usage   TokenUsage
 	At      time.Time
 	Frame   []byte // plan of the frame, JSON

@@ -78,4 +78,5 @@ type MessageOutcome struct {
 	Acts   []string          // what the agent asked for, in order, each name once
 	Denied []string          // codes of the acts that were refused, each once
 	Usage  spaces.TokenUsage
+	Model  string // that answered in place of the agent's own, last; empty: its own did
 }

@@ -53,6 +53,9 @@ func (a *CommandHandler) explain(x MessageOutcome) string {
 	for _, code := range x.Denied {
 		fmt.Fprintf(&b, " Something was refused to it: %s.", denialWords(code))
 	}
+	if x.Model != "" {
+		fmt.Fprintf(&b, " The model %s answered in place of its own, which could not.", plainText(x.Model))
+	}
 	if x.Stop != "" {
 		fmt.Fprintf(&b, " It ended because %s, after %s and %s.", stopWords(x.Stop),
 			counted(x.Usage.Calls, "model call", "model calls"), counted(x.Usage.Prompt+x.Usage.Output, "token", "tokens"))

@@ -23,6 +23,7 @@ const (
 	BudgetNear    ProblemCode = "TRS-M08"
 	BudgetSpent   ProblemCode = "TRS-M09"
 	Rejects       ProblemCode = "TRS-M13"
+	FellBack      ProblemCode = "TRS-M14"
 	OutboxOld     ProblemCode = "TRS-O01"
 	Unknown       ProblemCode = "TRS-O02"
 	NotSent       ProblemCode = "TRS-O03"
@@ -81,6 +82,7 @@ var kinds = []kind{
 	{BudgetNear, Warn, "four fifths of {} are spent for today", "raise {}, or wait for the day to end (UTC)"},
 	{BudgetSpent, Fail, "{} is spent for today", "raise {}, or wait for the day to end (UTC)"},
 	{Rejects, Fail, "the endpoint of {} rejects every request", "trestle doctor model"},
+	{FellBack, Warn, "another model answers in place of {}", "trestle doctor model"},
 	{OutboxOld, Fail, "messages to {} wait for more than five minutes", "trestle doctor {}"},
 	{Unknown, Warn, "it is not known whether messages to {} arrived", "trestle runs --since 1h, then look into the chat"},
 	{NotSent, Fail, "messages to {} are due and nobody sends them", "see TRS-O03 in docs/problems.md"},

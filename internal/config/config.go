@@ -16,6 +16,7 @@ import (
 	"net/netip"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/trestle-bridge/trestle/adapters"
@@ -40,6 +41,7 @@ type Config struct {
 	Proxies []netip.Prefix // whose forwarding headers are trusted
 
 	Model    ModelEndpoint
+	Models   []FallbackEntry // of `models`
 	Adapters []AdapterEntry
 	Admit    string // pairing, allowlist, open, deny
 	Owners   []PersonRef
@@ -111,6 +113,32 @@ type ModelEndpoint struct {
 	Compat string
 	// Offline selects the built-in model; it is true without an endpoint.
 	Offline bool
+	// Fallbacks holds the names of the entries under `models` that answer when this
+	// model cannot, in order, separated by blanks.
+	Fallbacks string
+	// Window is `context_tokens` of an entry under `models`; 0 is not given.
+	Window int
+}
+
+// A FallbackEntry is a model that answers in place of others.
+type FallbackEntry struct {
+	Key           string
+	Model         ModelEndpoint
+	Misconfigured bool
+}
+
+// FallbacksOf returns the entries that answer when a model cannot, in order, without
+// those that are misconfigured.
+func (c *Config) FallbacksOf(m ModelEndpoint) []FallbackEntry {
+	var all []FallbackEntry
+	for _, name := range strings.Fields(m.Fallbacks) {
+		for _, e := range c.Models {
+			if e.Key == name && !e.Misconfigured {
+				all = append(all, e)
+			}
+		}
+	}
+	return all
 }
 
 // ModelTimeouts limit the calls of a model; 0 is the default.
@@ -375,6 +403,10 @@ func (c *Config) Secrets() []adapters.SecretString {
 	addresses := []string{string(c.Database), string(c.Redis), c.Model.BaseURL}
 	for _, a := range c.Adapters {
 		addresses = append(addresses, a.APIURL, a.WebhookURL)
+	}
+	for _, e := range c.Models {
+		all = append(all, e.Model.APIKey)
+		addresses = append(addresses, e.Model.BaseURL)
 	}
 	for _, a := range c.Agents {
 		all = append(all, a.Model.APIKey)

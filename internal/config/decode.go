@@ -48,6 +48,7 @@ func (d *decoder) decode(root *node) {
 	c.SenderPerMinute = limits.number("sender_per_minute", defaultSenderPerMinute)
 	top.mergeErrors(limits)
 	d.reportKey(top, "limits")
+	d.readModels(top.get("models"))
 	c.Model = d.readModel("model", top.get("model"), ModelEndpoint{Name: DefaultModel}, "budget.per_day", top.layer)
 	d.readAdapters(top.get("adapters"))
 	d.readAlerts(top)
@@ -139,6 +140,9 @@ func (d *decoder) readModel(path string, n *node, inherited ModelEndpoint, perDa
 	if s.has("compat") {
 		m.Compat = s.compat()
 	}
+	if s.has("fallbacks") {
+		m.Fallbacks = d.readFallbacks(s)
+	}
 	s.readTimeouts(&m.Timeout)
 	for _, name := range []string{"context_tokens", "max_output_tokens"} {
 		if v := s.get(name); v != nil {
@@ -159,6 +163,25 @@ func (d *decoder) readModel(path string, n *node, inherited ModelEndpoint, perDa
 	broken := d.reportEntry(path, s.finish())
 	m.Offline = broken || (m.BaseURL == "" && m.APIKey == "")
 	return m
+}
+
+// readFallbacks reads the names of models, which must be entries under models.
+func (d *decoder) readFallbacks(s *section) string {
+	var known, names []string
+	for _, e := range d.config.Models {
+		known = append(known, e.Key)
+	}
+	for _, item := range s.list("fallbacks") {
+		switch {
+		case !slices.Contains(known, item.text):
+			s.addError(item.at, fmt.Sprintf("the model %q is not under models", item.text), cmp.Or(DidYouMean(item.text, known), "add it under models"))
+		case slices.Contains(names, item.text):
+			s.addError(item.at, fmt.Sprintf("the model %q is named twice", item.text), "name it once")
+		default:
+			names = append(names, item.text)
+		}
+	}
+	return strings.Join(names, " ")
 }
 
 // compat reads what an endpoint demands.

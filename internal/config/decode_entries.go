@@ -97,6 +97,34 @@ func (d *decoder) readCredentials(s *section, a *AdapterEntry) {
 	d.checkIncomingCalls(s, a)
 }
 
+// readModels reads the models that answer in place of others. Nothing in an entry is
+// inherited: a key is sent to no other endpoint than its own.
+func (d *decoder) readModels(n *node) {
+	d.eachEntry("models", n, func(name string, s *section) {
+		e := FallbackEntry{Key: name}
+		if name == "" || strings.ContainsAny(name, " \t") {
+			s.addError(s.node.origin, "the name of a model's entry may hold no space", "give it another key and write the endpoint's name for the model under name")
+		}
+		m := &e.Model
+		m.BaseURL = s.stringAt("base_url")
+		s.checkURL("base_url", m.BaseURL)
+		m.APIKey = s.secret("api_key")
+		s.checkNoBlank("api_key", m.APIKey)
+		m.Name = cmp.Or(s.stringAt("name"), name)
+		m.Window = s.number("context_tokens", 0)
+		if s.has("compat") {
+			m.Compat = s.compat()
+		}
+		s.readTimeouts(&m.Timeout)
+		if m.BaseURL == "" && m.APIKey == "" && len(s.errs) == 0 {
+			s.addError(s.node.origin, "the model has no endpoint", "write base_url, api_key or both")
+		}
+		d.noteSecrets("models."+name, s)
+		e.Misconfigured = d.reportEntry("models."+name, s.finish())
+		d.config.Models = append(d.config.Models, e)
+	})
+}
+
 func (d *decoder) readAgents(n *node) {
 	d.eachEntry("agents", n, func(id string, s *section) {
 		a := AgentEntry{ID: id, Model: d.config.Model}

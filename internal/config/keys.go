@@ -46,6 +46,7 @@ var topKeys = []keyRow{
 	{"hosts", "", "host names accepted at `listen` besides those of this machine, such as `trestle.example.org`", keyForm{kind: aList}},
 	{"trusted_proxies", "", "addresses or networks, such as `10.0.0.7` or `10.0.0.0/24`, of proxies whose forwarding headers are trusted", keyForm{kind: aList}},
 	{"model", "", "the model of every agent without one of its own", keyForm{kind: aSection, of: modelKeys, shorter: true}},
+	{"models", "", "one entry for each model that `model.fallbacks` names; its key is for you. See [fallbacks](models.md#fallbacks)", keyForm{kind: entries, of: fallbackKeys}},
 	{"adapters", "", "one entry for each account on a platform; chats refer to it by its name", keyForm{kind: entries, of: adapterKeys}},
 	{"admit", "pairing", "who may talk to the agents in chats that the file does not name. `pairing`: an unknown person receives a code, and `trestle pair CODE` admits them. `allowlist`: the people under `allow`, in their direct chats. `open`: everyone, with a warning. `deny`: no one. In every mode a program is heard only if `allow` lists it", keyForm{kind: aWord, words: admitWords}},
 	{"owners", "", "who runs this installation: `adapter:user` with the id that the platform assigned, on Slack `adapter:TEAM/USER`; never a name", keyForm{kind: aList}},
@@ -79,7 +80,17 @@ var modelKeys = []keyRow{
 	{"max_output_tokens", "", "the setting of that name", keyForm{kind: aNumber}},
 	{"timeout", "", "`{first_token: 5m, idle: 1m, total: 10m}`: how long an answer may take to begin, pause between two pieces, and take in all", keyForm{kind: aSection, of: modelTimeoutKeys}},
 	{"compat", "", "what the endpoint demands of requests, besides what Trestle learns from its refusals: names from [model endpoints](models.md#what-an-endpoint-demands). `-name` is never done, `-all` turns off all that are not named", keyForm{kind: aList}},
+	{"fallbacks", "", "names of entries under `models` that answer when this model cannot, in order; see [fallbacks](models.md#fallbacks)", keyForm{kind: aList}},
 	{"limits", "", "`{per_day, per_cycle}`: the settings `budget.per_day` (in an agent: `budget.agent_per_day`) and `budget.per_cycle`", keyForm{kind: aSection, of: modelLimitKeys}},
+}
+
+var fallbackKeys = []keyRow{
+	{"base_url", "", "the endpoint, such as `https://api.example.com/v1`", keyForm{}},
+	{"api_key", "", "its API key", keyForm{kind: aSecret}},
+	{"name", "the key", "the endpoint's name for the model", keyForm{}},
+	{"context_tokens", "", "its window, where it is smaller than the setting of that name", keyForm{kind: aNumber}},
+	{"timeout", "", "as in `model`", keyForm{kind: aSection, of: modelTimeoutKeys}},
+	{"compat", "", "as in `model`", keyForm{kind: aList}},
 }
 
 var modelTimeoutKeys = []keyRow{

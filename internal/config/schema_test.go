@@ -29,7 +29,7 @@ func TestConfigurationPageIsGenerated(t *testing.T) {
 	text, err := os.ReadFile(file)
 	testutil.OK(t, err)
 	page, seen := string(text), 0
-	for _, name := range []string{"top", "model", "adapters", "limits", "alarms", "telemetry", "people", "agents", "spaces", "servers", "settings"} {
+	for _, name := range []string{"top", "model", "models", "adapters", "limits", "alarms", "telemetry", "people", "agents", "spaces", "servers", "settings"} {
 		begin, end := "<!-- keys: "+name+" -->\n", "<!-- end of keys -->\n"
 		before, rest, ok := strings.Cut(page, begin)
 		_, after, ended := strings.Cut(rest, end)

@@ -81,6 +81,9 @@ func (c *Config) Rows(o ShowOptions) []ShownValue {
 	}
 	l.add("trusted_proxies", strings.Join(proxies, ", "))
 	l.addModel("model", c.Model)
+	for _, e := range c.Models {
+		l.addModel("models."+e.Key, e.Model)
+	}
 	l.add("admit", c.Admit)
 	for _, list := range []struct {
 		key string
@@ -146,6 +149,12 @@ func (l *rowLister) addModel(path string, m ModelEndpoint) {
 		if t.d > 0 {
 			l.add(path+".timeout."+t.name, t.d.String())
 		}
+	}
+	if m.Window > 0 {
+		l.add(path+".context_tokens", strconv.Itoa(m.Window))
+	}
+	if m.Fallbacks != "" {
+		l.add(path+".fallbacks", strings.ReplaceAll(m.Fallbacks, " ", ", "))
 	}
 	if m.Compat != "" {
 		l.add(path+".compat", strings.ReplaceAll(m.Compat, " ", ", "))

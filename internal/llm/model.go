@@ -103,6 +103,9 @@ type ModelResponse struct {
 	Calls  []ToolCall // ids are unique among themselves and those of the request
 	Finish FinishReason
 	Usage  TokenUsage
+	// Model is the name of the model that answered in place of the one that was asked;
+	// empty when that did.
+	Model string
 }
 
 // TokenUsage counts the tokens of a call.

@@ -308,6 +308,7 @@ create table steps (
     shown     bytea, -- what the frame was made of, to reproduce it byte by byte
     refs      text collate "C" not null default '[]', -- JSON array of the remote events its tail shows
     system    text collate "C" not null default '', -- hash in systems
+    model     text collate "C" not null default '', -- that answered in place of the configured one
     primary key (cycle, n)
 );
 

@@ -307,6 +307,7 @@ create table steps (
     shown     blob, -- what the frame was made of, to reproduce it byte by byte
     refs      text    not null default '[]', -- JSON array of the remote events its tail shows
     system    text    not null default '', -- hash in systems
+    model     text    not null default '', -- that answered in place of the configured one
     primary key (cycle, n)
 ) strict, without rowid;
 

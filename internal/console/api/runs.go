@@ -94,6 +94,7 @@ type stepRow struct {
 	Phase   spaces.Phase      `json:"phase"`
 	State   spaces.StepState  `json:"state"`
 	Finish  string            `json:"finish,omitempty"`
+	Model   string            `json:"model,omitempty"`   // that answered in place of the agent's own
 	Thought string            `json:"thought,omitempty"` // of a contemplation; shown to no one else
 	Usage   spaces.TokenUsage `json:"usage"`
 	At      time.Time         `json:"at"`
@@ -228,7 +229,7 @@ func (api *RunAPI) DescribeRun(run console.Run) RunAnswer {
 	}
 	for _, s := range run.Steps {
 		a.Steps = append(a.Steps, stepRow{
-			N: s.N, Phase: s.Phase, State: s.State, Finish: s.Finish, Thought: thoughtIn(run.Inner, s), Usage: s.Usage, At: s.At, Acts: api.toolCallsOf(y.Mind.Agent, run.Inner, s.N),
+			N: s.N, Phase: s.Phase, State: s.State, Finish: s.Finish, Model: s.Model, Thought: thoughtIn(run.Inner, s), Usage: s.Usage, At: s.At, Acts: api.toolCallsOf(y.Mind.Agent, run.Inner, s.N),
 		})
 	}
 	for _, e := range run.Inner {

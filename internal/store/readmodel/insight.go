@@ -204,6 +204,9 @@ func outcomeOf(ctx context.Context, src engine.QueryReader, m spaces.Mind, e tab
 		}
 	}
 	x.Spoke = len(said)
+	if n := len(run.Steps); n > 0 {
+		x.Model = run.Steps[n-1].Model
+	}
 	for _, e := range run.Inner {
 		if b, ok := e.Body.(spaces.ToolCalled); ok {
 			x.Acts = engine.AppendNew(x.Acts, b.Name)

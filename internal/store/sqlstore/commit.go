@@ -210,7 +210,7 @@ func (k *stepTx) storeSteps(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	args = append(args, shown...)
+	args = append(append(args, shown...), s.Model)
 	if k.commit.Close == nil {
 		q, args = finishAndStart, append(args, engine.ToMillis(k.commit.At))
 	}

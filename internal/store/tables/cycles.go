@@ -17,7 +17,7 @@ const (
 	SelectCycle engine.QueryText = `select ` + CycleColumns + ` from cycles where id = $1`
 	// StepColumns lists the columns that ScanStep scans.
 	StepColumns engine.QueryText = `cycle, n, phase, state, request, finish, prompt, cached, output, estimated, calls, at, frame, shown,
-  coalesce((select y.text from systems y where y.hash = steps.system), '')`
+  coalesce((select y.text from systems y where y.hash = steps.system), ''), model`
 	cycleTurns engine.QueryText = `select cycle, n, body from turns where cycle = $1 order by n`
 	// KeyframeColumns lists the columns that ScanKeyframe scans.
 	KeyframeColumns engine.QueryText = `agent, circle, n, refs, tokens, upto, cause, at, body, plan`
@@ -49,7 +49,7 @@ func ScanStep(r engine.ResultRow) (s spaces.Step, err error) {
 	var shown []byte
 	var system string
 	err = r.Scan(&s.Cycle, &s.N, &s.Phase, &s.State, &s.Request, &s.Finish, &s.Usage.Prompt, &s.Usage.Cached,
-		&s.Usage.Output, &s.Usage.Estimated, &s.Usage.Calls, engine.ScanTime(&s.At), &s.Frame, &shown, &system)
+		&s.Usage.Output, &s.Usage.Estimated, &s.Usage.Calls, engine.ScanTime(&s.At), &s.Frame, &shown, &system, &s.Model)
 	if err != nil || shown == nil {
 		s.Expired = system != ""
 		return s, err

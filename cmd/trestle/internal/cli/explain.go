@@ -125,7 +125,7 @@ func explain(w io.Writer, a api.RunAnswer, said map[spaces.EventID]string) {
 	}
 	explainFrame(w, a.Plan)
 	for _, s := range a.Steps {
-		fmt.Fprintf(w, "  step %-3d %s, %s, %d tokens in (%d cached), %d out\n", s.N, s.Phase, textout.OrDash(s.Finish), s.Usage.Prompt, s.Usage.Cached, s.Usage.Output)
+		fmt.Fprintf(w, "  step %-3d %s, %s, %d tokens in (%d cached), %d out%s\n", s.N, s.Phase, textout.OrDash(s.Finish), s.Usage.Prompt, s.Usage.Cached, s.Usage.Output, answeredBy(s.Model))
 		for _, act := range s.Acts {
 			fmt.Fprintf(w, "  act      %s %s\n", act.Name, compact(act.Args))
 			outcome := "ok"
@@ -180,6 +180,14 @@ func explainFrame(w io.Writer, raw json.RawMessage) {
 	for _, item := range plan.Shed {
 		fmt.Fprintf(w, "           left out %6d  %s\n", item.Tokens, strings.TrimSpace(strings.Join([]string{item.Area, item.What, item.Why}, " ")))
 	}
+}
+
+// answeredBy names the model that answered in place of the agent's own, if one did.
+func answeredBy(model string) string {
+	if model == "" {
+		return ""
+	}
+	return ", answered by " + model
 }
 
 // receipts name the messages that a platform made of an action.

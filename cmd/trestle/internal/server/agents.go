@@ -24,13 +24,9 @@ func (as *agentSet) agents() []shell.Agent {
 		if a.Misconfigured {
 			continue
 		}
-		if client, known := as.clients[a.Model].(*llm.RetryingModel); known {
-			clients[a.Model] = client // it keeps what it knows of its endpoint
-		}
-		if clients[a.Model] == nil {
-			clients[a.Model] = as.model(entryOf(as.Config(), a), a.Model)
-		}
-		all = append(all, shell.Agent{ID: spaces.AgentID(a.ID), Name: a.Name, Persona: a.Persona, Model: clients[a.Model], Embedder: as.embedder(a)})
+		entry := entryOf(as.Config(), a)
+		model := as.withFallbacks(entry, a.Model, as.clientOf(clients, entry, a.Model), clients)
+		all = append(all, shell.Agent{ID: spaces.AgentID(a.ID), Name: a.Name, Persona: a.Persona, Model: model, Embedder: as.embedder(a)})
 	}
 	as.clients = clients
 	as.health.Range(func(m, _ any) bool {
@@ -39,7 +35,26 @@ func (as *agentSet) agents() []shell.Agent {
 		}
 		return true
 	})
+	as.fallbacks.Range(func(m, _ any) bool {
+		if clients[m.(config.ModelEndpoint)] == nil {
+			as.fallbacks.Delete(m)
+		}
+		return true
+	})
 	return all
+}
+
+// clientOf returns the client of an endpoint among clients, which it is added to. One of
+// before keeps what it knows of its endpoint.
+func (as *agentSet) clientOf(clients map[config.ModelEndpoint]llm.ChatModel, entry string, m config.ModelEndpoint) llm.ChatModel {
+	if clients[m] == nil {
+		if client, known := as.clients[m].(*llm.RetryingModel); known {
+			clients[m] = client
+		} else {
+			clients[m] = as.model(entry, m)
+		}
+	}
+	return clients[m]
 }
 
 // model returns the client of an endpoint, one for each credential, so that a refused key
@@ -59,7 +74,11 @@ func (as *agentSet) model(entry string, m config.ModelEndpoint) llm.ChatModel {
 	}
 	health := as.healthOf(entry, m)
 	health.setClient(client)
-	return &llm.RetryingModel{Model: llm.CallObserver{Model: client, Saw: as.observeCall(health)}}
+	retrying := &llm.RetryingModel{Model: llm.CallObserver{Model: client, Saw: as.observeCall(health)}}
+	if m.Fallbacks != "" {
+		retrying.Limit = fallbackAfter
+	}
+	return retrying
 }
 
 // OpenEndpoint makes the client of an endpoint without calling it.

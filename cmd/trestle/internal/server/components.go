@@ -66,6 +66,7 @@ type agentSet struct {
 	settings     sync.Map                               // settingsKey to shell.AgentSettings
 	health       sync.Map                               // models of agents to *endpointHealth
 	clients      map[config.ModelEndpoint]llm.ChatModel // of the agents; guarded by Opening
+	fallbacks    sync.Map                               // models with fallbacks to *fallbackModel
 	learned      *llm.CapabilityFile                    // of models; only read unless the process runs
 	modelFailure atomic.Value                           // string; see ModelFailed
 }

@@ -128,6 +128,15 @@ func (x *examination) endpoints() []doctor.Check {
 		}})
 	}
 	add("model", "model", x.conf.Model, x.conf.SettingsFor("", ""))
+	for _, e := range x.conf.Models {
+		if s := x.conf.SettingsFor("", ""); !e.Misconfigured {
+			if e.Model.Window > 0 {
+				s.ContextTokens = min(s.ContextTokens, e.Model.Window)
+			}
+			s.Relevance.Embeddings = "" // are computed at the endpoint of the agent's own model
+			add("models."+e.Key, "models."+e.Key, e.Model, s)
+		}
+	}
 	for _, a := range x.conf.Agents {
 		if a.Model != x.conf.Model && !a.Misconfigured {
 			add("agents."+a.ID, "agents."+a.ID+".model", a.Model, x.conf.SettingsFor(a.ID, ""))

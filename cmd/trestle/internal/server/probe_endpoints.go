@@ -113,12 +113,16 @@ func (e *endpointHealth) see(now time.Time) []alerts.Observation {
 // probeModels observes the calls of every endpoint.
 func (as *agentSet) probeModels() alerts.ConditionProbe {
 	return alerts.ConditionProbe{
-		Codes: []alerts.ProblemCode{alerts.ModelKey, alerts.NoModel, alerts.ModelDown, alerts.Rejects, alerts.Truncates, alerts.NoActs},
+		Codes: []alerts.ProblemCode{alerts.ModelKey, alerts.NoModel, alerts.ModelDown, alerts.Rejects, alerts.Truncates, alerts.NoActs, alerts.FellBack},
 		See: func(context.Context) ([]alerts.Observation, error) {
 			var all []alerts.Observation
 			as.health.Range(func(m, e any) bool {
 				all = append(all, e.(*endpointHealth).see(time.Now())...)
 				all = append(all, e.(*endpointHealth).seeWindow(m.(config.ModelEndpoint).Name, as.usedWindow(m.(config.ModelEndpoint)))...)
+				return true
+			})
+			as.fallbacks.Range(func(_, f any) bool {
+				all = append(all, f.(*fallbackModel).seeFallback()...)
 				return true
 			})
 			return all, nil
@@ -187,6 +191,13 @@ func (as *agentSet) modelComponents(now time.Time) []console.Component {
 		}
 		return true
 	})
+	for _, x := range as.fallbackComponents() { // its words say why the first does not answer
+		if i := slices.IndexFunc(all, func(y console.Component) bool { return y.Name == x.Name }); i >= 0 {
+			all[i] = x
+		} else {
+			all = append(all, x)
+		}
+	}
 	slices.SortFunc(all[1:], func(a, b console.Component) int { return cmp.Compare(a.Name, b.Name) })
 	return all
 }

@@ -118,7 +118,7 @@ func (w *world) save() string {
 	w.t.Helper()
 	text := "data: " + filepath.Join(w.dir, "data") + "\nlisten: \"\"\n" + w.door.config() +
 		"adapters:\n  telegram: {type: telegram, token: \"" + worldToken + "\", api_url: \"http://telegram.test\"" + w.door.address() + "}\n" + w.slack.config() + w.discord.config() + w.accounts +
-		"model: {base_url: \"http://model.test/v1\", name: scripted}\n" + twoPhases(w.config) + w.config
+		scriptedModel(w.config) + twoPhases(w.config) + w.config
 	file := filepath.Join(w.dir, "trestle.yaml")
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		w.t.Fatal(err)
@@ -577,6 +577,15 @@ func (w *world) codeOf(user string) (code string) {
 		}
 	}
 	return code
+}
+
+// scriptedModel is the endpoint of a world; a configuration that begins with its own
+// keeps that.
+func scriptedModel(config string) string {
+	if strings.HasPrefix(config, "model:") {
+		return ""
+	}
+	return "model: {base_url: \"http://model.test/v1\", name: scripted}\n"
 }
 
 // twoPhases is the setting of a script whose agents think in a call of its own; a
