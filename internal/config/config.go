@@ -131,7 +131,7 @@ type FallbackEntry struct {
 // those that are misconfigured.
 func (c *Config) FallbacksOf(m ModelEndpoint) []FallbackEntry {
 	var all []FallbackEntry
-	for _, name := range strings.Fields(m.Fallbacks) {
+	for name := range strings.FieldsSeq(m.Fallbacks) {
 		for _, e := range c.Models {
 			if e.Key == name && !e.Misconfigured {
 				all = append(all, e)

@@ -42,7 +42,9 @@ func (s *standby) Generate(ctx context.Context, r llm.ModelRequest) (llm.ModelRe
 	return llm.ModelResponse{Text: r.Model}, nil
 }
 
-func (s *standby) Capability(string) llm.ModelCapability { return llm.ModelCapability{Window: s.window} }
+func (s *standby) Capability(string) llm.ModelCapability {
+	return llm.ModelCapability{Window: s.window}
+}
 
 // answered returns the name of the model that answers a request of that many tokens.
 func answered(t interface {
@@ -93,7 +95,7 @@ func TestFallbackAnswersByKindOfFailure(t *testing.T) {
 					t.Errorf("the first model was asked %d times before its wait was over", big.asked)
 				}
 				big.err = nil
-				time.Sleep(30 * time.Second)
+				<-time.After(30 * time.Second)
 				mustAnswer(t, m, 0, "big")
 				if name, cause := m.StandIn(); name != "" || cause != nil {
 					t.Errorf("stand-in is still %q, %v", name, cause)
@@ -115,7 +117,7 @@ func TestFallbackWaitsGrowToABound(t *testing.T) {
 			if big.asked > before {
 				at = append(at, time.Since(began))
 			}
-			time.Sleep(time.Second)
+			<-time.After(time.Second)
 		}
 		var gaps []time.Duration
 		for i := 1; i < len(at); i++ {
@@ -147,7 +149,7 @@ func TestFallbackLeavesAModelThatHangs(t *testing.T) {
 				t.Errorf("the cause is %v", cause)
 			}
 			big.hangs = false
-			time.Sleep(time.Hour)
+			<-time.After(time.Hour)
 		}
 	})
 }
@@ -230,7 +232,7 @@ func TestFallbackAlwaysFindsWhoIsWell(t *testing.T) {
 						t.Errorf("step %d: %v", n, err)
 					}
 				}
-				time.Sleep(time.Duration(gaps[n]) * time.Second)
+				<-time.After(time.Duration(gaps[n]) * time.Second)
 			}
 		})
 	})
