@@ -73,7 +73,7 @@ func (r *SharedRoom) SetMembers(ms []spaces.SpaceMember) {
 		return cmp.Or(cmp.Compare(a.Since, b.Since), cmp.Compare(a.ID, b.ID))
 	})
 	for _, m := range r.members {
-		r.speakers.add(m.Entity)
+		r.rename(m.Entity)
 	}
 }
 

@@ -25,8 +25,9 @@ type speaker struct {
 	kind  spaces.EntityKind
 }
 
-// add gives e a label. It keeps the one it has while its name stays the same.
-func (c *speakerNames) add(e spaces.Entity) {
+// add gives e a label, and reports whether it is another than before. It keeps the one it
+// has while its name stays the same.
+func (c *speakerNames) add(e spaces.Entity) (renamed bool) {
 	name := CleanName(e.Name)
 	if e.Name == "" {
 		name = "someone"
@@ -35,7 +36,7 @@ func (c *speakerNames) add(e spaces.Entity) {
 	if ok && old.name == name {
 		old.kind = e.Kind
 		c.people[e.ID] = old
-		return
+		return false
 	}
 	if c.people == nil {
 		c.people, c.taken = map[spaces.EntityID]speaker{}, map[string]spaces.EntityID{}
@@ -50,6 +51,21 @@ func (c *speakerNames) add(e spaces.Entity) {
 	}
 	c.taken[skeleton(label)] = e.ID
 	c.people[e.ID] = speaker{label: label, name: name, kind: e.Kind}
+	return ok && old.label != label
+}
+
+// rename gives an entity a label. The lines that it wrote are found by the new one from the
+// next query on.
+func (r *SharedRoom) rename(e spaces.Entity) {
+	if !r.speakers.add(e) {
+		return
+	}
+	for i := range r.Chat.Messages {
+		if r.Chat.Messages[i].Sender == e.ID {
+			r.cache[i] = messageCache{}
+			r.index.MarkRenamed(i)
+		}
+	}
 }
 
 // Introduce sets the current members and the people who acted in the room and left. Of
@@ -68,7 +84,7 @@ func (r *SharedRoom) Introduce(members []spaces.SpaceMember, left map[spaces.Ent
 		r.speakers.add(m.Entity)
 	}
 	for _, id := range slices.Sorted(maps.Keys(left)) { // they may go by other names now
-		r.speakers.add(left[id])
+		r.rename(left[id])
 	}
 	r.SetMembers(members)
 }

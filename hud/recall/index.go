@@ -87,6 +87,12 @@ func (x *LineIndex) MarkChanged(i int) {
 	if i < len(x.embeddings) {
 		x.embeddings[i] = nil
 	}
+	x.MarkRenamed(i)
+}
+
+// MarkRenamed does the same for a message whose words are as they were, and whose sender
+// has another label: it keeps its embedding.
+func (x *LineIndex) MarkRenamed(i int) {
 	if i >= len(x.docOf) {
 		return
 	}
