@@ -25,6 +25,7 @@ func (d *decoder) checkAll(top *section) {
 	d.warnOpenAdmission(top)
 	d.warnUnthrottled(top)
 	d.warnTilde()
+	d.warnUnusedTokens()
 	d.warnSameName()
 	d.warnSharedMemory()
 }
@@ -74,16 +75,17 @@ func (d *decoder) checkRedis(top *section) {
 	}
 }
 
-// weakSecret reports whether a secret that is set has fewer than four different
-// characters, blanks not counted.
+// weakSecret reports whether a secret is blank, or one letter over and over.
 func weakSecret(secret string) bool {
 	seen := map[rune]bool{}
+	letters := 0
 	for _, r := range secret {
 		if !unicode.IsSpace(r) {
 			seen[r] = true
+			letters++
 		}
 	}
-	return secret != "" && len(seen) < 4
+	return secret != "" && (letters == 0 || letters > 1 && len(seen) == 1)
 }
 
 // checkListen refuses an address that other machines can reach unless a token of 32
@@ -282,6 +284,21 @@ func (d *decoder) warnUnthrottled(top *section) {
 func (d *decoder) warnTilde() {
 	if n := d.config.doc.root.get("data"); n != nil && strings.HasPrefix(n.text, "~") {
 		d.warn("data", n.origin, "this is a folder called ~, not the home folder", "write ${HOME} in place of ~")
+	}
+}
+
+// warnUnusedTokens warns of tokens in the environment of platforms that the file names no
+// account of: with a file only its adapters count.
+func (d *decoder) warnUnusedTokens() {
+	for _, p := range []struct{ platform, key, variable string }{
+		{"telegram", "token", "TELEGRAM_BOT_TOKEN"}, {"slack", "bot_token", "SLACK_BOT_TOKEN"}, {"discord", "token", "DISCORD_BOT_TOKEN"},
+	} {
+		value, _ := d.expand.lookup(p.variable)
+		if value == "" || slices.ContainsFunc(d.config.Adapters, func(a AdapterEntry) bool { return a.Type == p.platform }) {
+			continue
+		}
+		d.warn("adapters", ValueOrigin{Env: p.variable}, p.variable+" is set, and the file names no "+p.platform+" account: the token is not used",
+			fmt.Sprintf("write adapters: {%s: {type: %[1]s, %s: \"${%s}\"}}, or unset it", p.platform, p.key, p.variable))
 	}
 }
 

@@ -235,12 +235,37 @@ func TestTimeZonesExist(t *testing.T) {
 // A token that is blank or of one letter is refused, as long as it may be.
 func TestATokenIsNoRepeatedLetter(t *testing.T) {
 	for token, good := range map[string]bool{
-		strings.Repeat("a", 40): false, strings.Repeat("ab", 20): false, strings.Repeat(" ", 40): false,
+		strings.Repeat("a", 40): false, strings.Repeat(" ", 40): false, " a a a a a a a a a a a a a a a a a a a a ": false,
 		"0123456789abcdef0123456789abcdef": true,
 	} {
 		_, err := loadText(t, "listen: 0.0.0.0:7420\ntoken: \""+token+"\"\n", "")
 		if (err == nil) != good {
 			t.Errorf("token %q: %v", token, err)
+		}
+	}
+}
+
+// A token in the environment beside a file that names no account of its platform is told
+// of; one that the file uses, or that is there without a file, is not.
+func TestATokenThatTheFileDoesNotUseIsToldOf(t *testing.T) {
+	for file, want := range map[string]int{
+		"agents: {ada: {name: Ada}}\n": 1,
+		"adapters: {telegram: {type: telegram, token: \"${TELEGRAM_BOT_TOKEN}\"}}\n":       0,
+		"adapters: {mine: {type: telegram, token: \"2:b\"}}\nagents: {ada: {name: Ada}}\n": 0,
+	} {
+		c, err := loadText(t, file, "TELEGRAM_BOT_TOKEN=1:abc")
+		testutil.OK(t, err)
+		told := 0
+		for _, w := range c.Warnings {
+			if strings.Contains(w.Err.What, "TELEGRAM_BOT_TOKEN is set") && strings.Contains(w.Err.Remedy, "${TELEGRAM_BOT_TOKEN}") {
+				told++
+			}
+			if strings.Contains(w.Err.What+w.Err.Remedy, "1:abc") {
+				t.Errorf("the token is shown: %+v", w)
+			}
+		}
+		if told != want {
+			t.Errorf("%q: told %d times, want %d (%+v)", file, told, want, c.Warnings)
 		}
 	}
 }

@@ -29,7 +29,7 @@ func TestExposedConsoleRefusesToStart(t *testing.T) {
 			for _, proxies := range []string{"", "[10.0.0.7, fd00::/8]"} {
 				starts++
 				folder := t.TempDir()
-				text := fmt.Sprintf("data: ./data\nlisten: %q\ntoken: %q\ntrusted_proxies: %s\n", listen.address, strings.Repeat("k", token), proxies)
+				text := fmt.Sprintf("data: ./data\nlisten: %q\ntoken: %q\ntrusted_proxies: %s\n", listen.address, strings.Repeat("0123456789abcdef", 4)[:token], proxies)
 				testutil.OK(t, os.WriteFile(filepath.Join(folder, "trestle.yaml"), []byte(text), 0o600))
 				var out, errs screen
 				secure := listen.local || token >= 32 || proxies != ""

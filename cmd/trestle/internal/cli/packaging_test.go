@@ -118,7 +118,7 @@ func runs(t *testing.T, args []string, variables map[string]string) {
 	if _, errs, code := stage0(t).do(t, "", append(slices.Clone(args), "--help")...); code != apperr.Done {
 		t.Errorf("%q is no command line: %s", args, errs)
 	}
-	set := "TRESTLE_LISTEN=127.0.0.1:1\nTRESTLE_DATABASE=postgres://a@b/c\nTRESTLE_REDIS=redis://b:1\nTRESTLE_TOKEN=" + strings.Repeat("x", 32)
+	set := "TRESTLE_LISTEN=127.0.0.1:1\nTRESTLE_DATABASE=postgres://a@b/c\nTRESTLE_REDIS=redis://b:1\nTRESTLE_TOKEN=0123456789abcdef0123456789abcdef"
 	lookup, environ := environment(set)
 	c, err := config.Load(config.LoadOptions{Lookup: lookup, Environ: environ})
 	testutil.OK(t, err)
