@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -43,11 +44,12 @@ func (w *world) processNotices() (posted, back []string) {
 // attempts fail, and the notice goes with the answer. People who wait for nothing are not
 // told.
 func TestPeopleAreToldOnceThatTheModelIsDown(t *testing.T) {
-	down := true
+	var down atomic.Bool
+	down.Store(true)
 	n := 0
 	m := mindful(func(_ context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
 		n++
-		if down {
+		if down.Load() {
 			return llm.ModelResponse{}, &llm.Error{Kind: llm.Unavailable, Err: errors.New("connection refused")}
 		}
 		if acts(r) == 0 {
@@ -65,7 +67,7 @@ func TestPeopleAreToldOnceThatTheModelIsDown(t *testing.T) {
 		if len(posted) != 1 || !strings.HasPrefix(posted[0], "My model cannot be reached") || len(back) > 0 {
 			t.Errorf("in the outage people are told %q, and %q is taken back", posted, back)
 		}
-		down = false
+		down.Store(false)
 		pass(30 * time.Minute)
 		w.settle()
 		posted, back = w.processNotices()
