@@ -133,7 +133,7 @@ func TestAFileIsSentOnceThoughItsAnswerIsLost(t *testing.T) {
 	})
 }
 
-// SEQ-96: an edit of a message that lost a file deletes the copies of its files, once.
+// An edit of a message that lost a file deletes the copies of its files, once.
 func TestEditThatNamesFilesDeletesTheirCopies(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &carrying{searchable: &searchable{platform: &platform{}}}

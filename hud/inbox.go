@@ -20,7 +20,8 @@ import (
 // The head has the time at which it is shown, each line the time of its event, with
 // the day where that is another one than of the line above. A line whose event is in
 // triggers is marked, with its age when that is over an hour; the values (the gate's
-// reasons) are not shown. A reply to what is not among the lines quotes it. The agent's own messages are left out, since its log has them
+// reasons) are not shown. A reply to what is not among the lines quotes it. The agent's
+// own messages are left out, since its log has them
 // as calls, and so is what is older than the uplink's fresh start, unless it woke
 // the agent. A room that the prefix has not shown yet is introduced by its card. The
 // turn has at most a quarter of the budget: triggers and what addresses the agent
@@ -146,6 +147,7 @@ func (w *inboxWriter) collect(after, upto int64, triggers map[spaces.EventID]str
 		}
 		es = append(es, entry{seq: m.Seq, id: m.ID, message: m, trigger: woke, personal: v.addressed(r, m)})
 	}
+	last := lastEdits(changes)
 	for i := range changes {
 		c := &changes[i]
 		_, woke := triggers[c.id]
@@ -154,7 +156,7 @@ func (w *inboxWriter) collect(after, upto int64, triggers map[spaces.EventID]str
 		if c.actor == v.me() || !woke && (itself || c.seq <= s.Uplink.Fresh) {
 			continue
 		}
-		if !woke && overtaken(c, changes[i+1:]) {
+		if !woke && c.kind == spaces.KindEdited && c.seq < last[editOf{c.target, c.actor}] {
 			continue
 		}
 		es = append(es, entry{
@@ -166,11 +168,21 @@ func (w *inboxWriter) collect(after, upto int64, triggers map[spaces.EventID]str
 	w.entries = es
 }
 
-// overtaken reports whether c is an edit of a message that is edited again later.
-func overtaken(c *editEvent, later []editEvent) bool {
-	return c.kind == spaces.KindEdited && slices.ContainsFunc(later, func(l editEvent) bool {
-		return l.kind == spaces.KindEdited && l.target == c.target && l.actor == c.actor
-	})
+// An editOf names the edits of one message by one person.
+type editOf struct {
+	target int
+	by     spaces.EntityID
+}
+
+// lastEdits returns the seq of the last of each.
+func lastEdits(changes []editEvent) map[editOf]int64 {
+	last := map[editOf]int64{}
+	for i := range changes {
+		if c := &changes[i]; c.kind == spaces.KindEdited {
+			last[editOf{c.target, c.actor}] = c.seq
+		}
+	}
+	return last
 }
 
 // shownByKeyframe returns the messages that a keyframe, made while the agent was in

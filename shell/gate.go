@@ -188,8 +188,8 @@ func (g Gate) addressed(j spaces.GateInput, e spaces.Event, said spaces.MessageP
 	return ""
 }
 
-// steerTime is how long after an agent's last line in a thread a person's line there that
-// names nobody else is meant for it.
+// steerTime is how long after an agent's last line in a thread a person's line there
+// addresses it, unless the line mentions another member.
 const steerTime = 10 * time.Minute
 
 // steers reports whether a person goes on in a thread in which the agent, of all agents,

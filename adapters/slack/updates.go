@@ -53,9 +53,9 @@ func (r reader) guarded(id, kind string, raw []byte, read func() []adapters.Upda
 	return updates
 }
 
-// isCommon reports whether every app in the channel gives the fact the same key: a
-// message is called by its channel and time, whoever hears of it. Commands are told to one
-// app alone, and what becomes of an app in a channel is its own.
+// isCommon reports whether every app in the channel gives the update the same key. The key
+// of a message is made of its channel and time, which Slack sends to all apps alike. A
+// command goes to one app alone, and so do changes of an app's own membership.
 func isCommon(u adapters.Update) bool {
 	if u.Chat.ID == "" || u.Chat.Kind == adapters.Direct {
 		return false

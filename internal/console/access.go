@@ -1,13 +1,14 @@
 package console
 
 import (
+	"io"
 	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
-	"sync/atomic"
+	"sync"
 	"time"
 )
 
@@ -42,7 +43,7 @@ func (c *Console) guard(next http.Handler) http.Handler {
 		case foreign(r) || unsafe.Check(r) != nil:
 			c.respond.Fail(w, r, http.StatusForbidden, "requests from pages of other sites are not served")
 		default:
-			c.bodies.serve(c.respond, next, w, r)
+			c.bodies.serve(c.respond, next, w, r, access.caller(r).addr)
 		}
 	})
 }
@@ -50,29 +51,79 @@ func (c *Console) guard(next http.Handler) http.Handler {
 // Bounds on requests with a body. Until it is read, a caller without a credential holds
 // memory and a connection.
 const (
-	bodyTime  = 15 * time.Second // within which it must have come
-	maxBodies = 64               // that are read at one time
+	bodyTime         = 15 * time.Second // within which it must have come
+	maxBodies        = 256              // that are read at one time
+	maxBodiesAddress = 16               // of them, from one address
 )
 
 // A bodyGate bounds how many bodies are read at one time, and for how long.
-type bodyGate struct{ reading atomic.Int64 }
+type bodyGate struct {
+	mu      sync.Mutex // guards what follows
+	all     int
+	reading map[netip.Addr]int
+}
 
-// serve serves a request within the bounds; one too many is refused before its body is
-// read.
-func (g *bodyGate) serve(respond Responder, next http.Handler, w http.ResponseWriter, r *http.Request) {
+// enter takes a place for a body from an address, unless there is none.
+func (g *bodyGate) enter(from netip.Addr) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.all >= maxBodies || g.reading[from] >= maxBodiesAddress {
+		return false
+	}
+	if g.reading == nil {
+		g.reading = map[netip.Addr]int{}
+	}
+	g.all++
+	g.reading[from]++
+	return true
+}
+
+// leave gives the place back.
+func (g *bodyGate) leave(from netip.Addr) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.all--
+	if g.reading[from]--; g.reading[from] == 0 {
+		delete(g.reading, from)
+	}
+}
+
+// A boundedBody is a body that holds a place until it has been read.
+type boundedBody struct {
+	io.ReadCloser
+	over func() // called when it has been read, and again by each read after that
+}
+
+// Read implements [io.Reader].
+func (b boundedBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if err != nil {
+		b.over()
+	}
+	return n, err
+}
+
+// serve serves a request from an address within the bounds; one too many is refused before
+// its body is read. A handler has as much time as it needs once it has read the body.
+func (g *bodyGate) serve(respond Responder, next http.Handler, w http.ResponseWriter, r *http.Request, from netip.Addr) {
 	if r.ContentLength == 0 || r.Body == nil || r.Body == http.NoBody {
 		next.ServeHTTP(w, r)
 		return
 	}
-	if g.reading.Add(1) > maxBodies {
-		g.reading.Add(-1)
+	if !g.enter(from) {
 		w.Header().Set("Connection", "close")
 		w.Header().Set("Retry-After", "1")
 		respond.Fail(w, r, http.StatusServiceUnavailable, "too many requests are being read; try again in a second")
 		return
 	}
-	defer g.reading.Add(-1)
-	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTime)) // a connection without deadlines is a test's
+	conn := http.NewResponseController(w)
+	_ = conn.SetReadDeadline(time.Now().Add(bodyTime)) // a recorder of a test has no deadlines
+	leave := sync.OnceFunc(func() { g.leave(from) })
+	defer leave() // what a handler has not read is still read within the time
+	r.Body = boundedBody{r.Body, func() {
+		_ = conn.SetReadDeadline(time.Time{})
+		leave()
+	}}
 	next.ServeHTTP(w, r)
 }
 

@@ -248,8 +248,8 @@ func TestForeignPagesGetNothing(t *testing.T) {
 	t.Logf("%d requests: %d answered wrongly", requests, wrong)
 }
 
-// SECURITY S7: guessing is limited by address; a caller with the right credential is not shut
-// out by the guesses of another who shares the address.
+// Guessing is limited by address; a caller with the right credential is not shut out by the
+// guesses of another who shares the address.
 func TestGuessingIsLimited(t *testing.T) {
 	w := consoletest.Open(t)
 	token, session := w.Key(console.KeyToken), w.Key(console.KeySession)

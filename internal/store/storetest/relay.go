@@ -475,7 +475,7 @@ func filesTakenBack(t *testing.T, w *world) {
 }
 
 // A message whose files were replaced has the copies of the old ones deleted and the new
-// ones sent; a place stands in the words of its copy and moves with it.
+// ones sent. A copy has a place in its text, which is edited when the place changes.
 func filesReplacedInCopies(t *testing.T, w *world) {
 	room := w.bridged()
 	to := " zoe telegram → " + other + ": "
