@@ -12,7 +12,7 @@ export CGO_ENABLED := 0
 export RAPID_SEED ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help fmt lint fix test chromium postgres redis browser race scene fuzz faults rolling siege storms days hostile bench microbench vuln db/new run build deb parity clean
+.PHONY: help fmt lint fix test chromium postgres redis mcp browser race scene fuzz faults rolling siege toolkills storms days hostile bench microbench vuln db/new run build deb parity clean
 
 help: ## show this list
 	@grep -hE '^[a-z/]+:.*## ' Makefile | awk -F ':.*## ' '{ printf "  make %-11s %s\n", $$1, $$2 }'
@@ -23,6 +23,7 @@ fmt: ## format every file
 lint: ## look for faults without running anything
 	@go vet ./... && go vet -tags faultinject ./...
 	@$(TOOL) golangci-lint run
+	@$(TOOL) golangci-lint run --build-tags npm ./internal/mcpclient
 	@$(TOOL) golangci-lint run --build-tags faultinject $(patsubst %,./%/...,$(wildcard internal/failpoint internal/crashtest))
 
 fix: ## modernise, tidy and format
@@ -59,6 +60,20 @@ redis:
 		echo 'installing redis-server for the tests of notifications'; \
 		apt-get -qq update && RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends redis-server >/dev/null; }
 
+# Tool servers that others wrote, in the versions of internal/mcpclient/testdata/npm,
+# with a Node of their own. Their dependencies are those of one day.
+mcp: bin/.npm/package.json ## call tool servers of npm, over standard input and HTTP (needs the network)
+	@NPM_MODULES=$(abspath bin/.npm/node_modules) go test -count=1 -tags npm -timeout 3m -run Npm ./internal/mcpclient
+
+bin/.npm/package.json: internal/mcpclient/testdata/npm/package.json
+	@command -v npm >/dev/null || { \
+		[ "$$(id -u)" -eq 0 ] || { echo 'the tests of tool servers need npm: apt-get install nodejs npm, as root' >&2; exit 1; }; \
+		echo 'installing nodejs and npm for the tests of tool servers'; \
+		apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends nodejs npm >/dev/null; }
+	@rm -rf $(@D) && mkdir -p $(@D)/new && cp $< $(@D)/new
+	@npm install --prefix $(@D)/new --before 2026-11-20 --no-package-lock --no-audit --no-fund --loglevel error >/dev/null
+	@mv $(@D)/new/* $(@D) && rmdir $(@D)/new
+
 browser: chromium ## run the console's tests in a real browser
 	@go test -count=1 -timeout 2m -v ./internal/console/browsertest
 
@@ -86,6 +101,9 @@ faults: ## kill the real binary at every failpoint and audit its database (some 
 
 siege: ## crash the Postgres server twenty times under three processes
 	@go test -count=1 -tags faultinject -timeout 10m -v -run '^TestCrewOutlivesCrashesOfPostgres$$' ./internal/crashtest
+
+toolkills: ## kill programs that call tools two hundred times; KILLS=1000 sets how often
+	@go test -count=1 -tags faultinject -timeout 60m -v -run '^TestToolThatWritesIsNeverCalledTwice$$' ./internal/crashtest -args -toolkills $(or $(KILLS),200)
 
 storms: ## simulate faults over three processes, Postgres and Redis for ten seeds; STORMS=17 runs one
 	@STORMS=$(or $(STORMS),0-9) go test -count=1 -tags faultinject -timeout 60m -v -parallel 2 -run '^TestStormsLoseNothing$$' ./internal/crashtest

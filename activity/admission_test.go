@@ -74,8 +74,8 @@ func TestAnOpenChatGetsARoomOfItsOwn(t *testing.T) {
 	}
 }
 
-// Who no longer sees a chat is news of those alone who are known to be in it: it opens
-// no room, and turns nobody away.
+// An update that a person no longer sees a chat concerns known members alone: it opens
+// no room, and is not counted as a refusal.
 func TestAChatHiddenFromSomebodyIsNoReasonForARoom(t *testing.T) {
 	hidden := adapters.Update{
 		ID: "2", Key: "unseen:c1", Chat: adapters.Chat{ID: "c1", Kind: adapters.Channel, Group: "112233"},
@@ -127,8 +127,8 @@ func TestAChatOfANamedServerIsARoomLikeTheServers(t *testing.T) {
 	}
 }
 
-// SECURITY S1: history lets in nobody who would not be heard live: programs that are not
-// listed, and what nobody in particular said.
+// SECURITY S1: history admits no sender whom live messages would not: no bots that are
+// not listed, and no messages without a sender.
 func TestHistoryBringsInNobodyWhoIsNotHeard(t *testing.T) {
 	r := newRecord()
 	bot := adapters.Person{ID: "55", Kind: adapters.Bot, Name: "Hook"}

@@ -10,7 +10,7 @@ import (
 )
 
 // platforms are the names of platforms as people write them.
-var platforms = map[string]string{"telegram": "Telegram", "slack": "Slack", "discord": "Discord", "local": "Trestle"}
+var platforms = map[string]string{"telegram": "Telegram", "slack": "Slack", "discord": "Discord", "local": "Trestle", "hook": "a program"}
 
 // persona returns who seems to speak: the person whose words are carried from
 // another chat, or the agent.

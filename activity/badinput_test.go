@@ -198,7 +198,7 @@ type maker struct {
 // said makes a message that later updates can be about.
 func (m *maker) said() []byte {
 	message := m.object("Message", "text", 0)
-	message["from"] = m.object("User", "", 0) // words that nobody wrote are not kept
+	message["from"] = m.object("User", "", 0) // text without a sender is not kept
 	m.known = message["message_id"].(int)
 	return m.update("message", message)
 }
@@ -291,8 +291,8 @@ func (m *maker) update(kind string, body any) []byte {
 	return raw
 }
 
-// R-All, S20, issue 3: every kind of update the Bot API documents, with every
-// field, and kinds that nobody has thought of yet.
+// R-All, S20, issue 3: every kind of update the Bot API documents, with every field,
+// and unknown kinds.
 func TestEveryDocumentedAndUnknownUpdateIsRecordedAndSeen(t *testing.T) {
 	m := openMouth(t)
 	k := &maker{schema: readSchema(t), n: 100, out: 1}
@@ -303,7 +303,7 @@ func TestEveryDocumentedAndUnknownUpdateIsRecordedAndSeen(t *testing.T) {
 		}
 		kinds++
 		for _, more := range append([]field{{}}, k.fields(f.kind)...) {
-			if more.required || movesTheChat[more.name] {
+			if more.required || movesTheChat[more.name] || f.name == "callback_query" && more.name == "message" { // a press is no event of a room
 				continue
 			}
 			m.hears("message", k.said())

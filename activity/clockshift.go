@@ -1,7 +1,6 @@
 package activity
 
 import (
-	"context"
 	"sync"
 	"time"
 )
@@ -42,22 +41,6 @@ func (w *wallClock) retryLater(by time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.unreported += by
-}
-
-// correctClock has what waits in the outbox leave after as long as was asked for, when
-// the clock by which it is stored was put back meanwhile. What a platform told us to
-// wait is held here as well, by what passes.
-func (e *Egress) correctClock(ctx context.Context, now time.Time) error {
-	by := e.clock.setBack(now)
-	if by == 0 {
-		return nil
-	}
-	e.logger.Warn("the clock was put back", "by", by.String())
-	err := e.box.ShiftDue(ctx, e.account.Key(), by, now)
-	if err != nil {
-		e.clock.retryLater(by)
-	}
-	return err
 }
 
 // afterClockShift returns an instant as the clock on the wall names it now: what was worked

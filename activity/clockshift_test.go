@@ -109,7 +109,7 @@ func TestStepOfTheClockIsSeenOnceAndInFull(t *testing.T) {
 	var shift time.Duration
 	w := wallClock{shows: func(now time.Time) time.Time { return now.Add(shift) }}
 	for i, look := range []struct{ shift, want time.Duration }{
-		{5 * time.Hour, 0}, // the first: nobody knows since when
+		{5 * time.Hour, 0}, // the first: its beginning is not known
 		{5 * time.Hour, 0},
 		{5*time.Hour - 900*time.Millisecond, 0}, // it creeps
 		{time.Hour, 4*time.Hour - 900*time.Millisecond},

@@ -36,6 +36,7 @@ type AccountConnection struct {
 	since  time.Time
 	began  time.Time // when it came into the first state of this run
 	lostAt time.Time // when the connection before this one failed
+	deafAt time.Time // when one was last given up for [adapters.ErrDeaf]
 }
 
 // OnConnect returns the two ways of an account that has connected for the first time.
@@ -105,6 +106,7 @@ func (l *AccountConnection) Run(ctx context.Context) error {
 		}
 		return fmt.Errorf("join %s: %w", account.Key(), err)
 	}
+	in.AnswerPresses(l.adapter)
 	out.heard = in.LastHeard
 	l.mu.Lock()
 	l.in, l.out = in, out
@@ -217,6 +219,7 @@ func (l *AccountConnection) receive(ctx context.Context, in *Ingress, out *Egres
 			if in.LastHeard().After(since) {
 				tries.reset()
 			}
+			l.noteDeaf(err)
 			if !l.retry(ctx, err, tries) {
 				return nil
 			}

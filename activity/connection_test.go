@@ -77,7 +77,7 @@ func TestWhoHasJoinedHasAnAccount(t *testing.T) {
 		join := l.join
 		l.join = func(ctx context.Context, a adapters.BotAccount) (*Ingress, *Egress, error) {
 			in, out, err := join(ctx, a)
-			synctest.Wait() // whoever was told goes first
+			synctest.Wait() // the goroutine that was signalled goes first
 			return in, out, err
 		}
 		keep(t, l)
@@ -331,7 +331,7 @@ func TestARingReachesTheOutbox(t *testing.T) {
 		p := &platform{}
 		r := newRecord()
 		l := run(t, p, r)
-		l.Ring() // before the first connection: nobody is there, nothing happens
+		l.Ring() // before the first connection: it has no effect
 		synctest.Wait()
 		r.put(spaces.Action{ID: "x", Chat: "c", Text: "x"})
 		began := time.Now()
@@ -355,5 +355,44 @@ func TestALostRingCostsOnePoll(t *testing.T) {
 		if a := r.action("x"); a.State != spaces.ActionSent {
 			t.Errorf("got %s, want sent by the slow look", a.State)
 		}
+	})
+}
+
+// A connection that is given up because it brings no events is told of until one comes
+// as it happens; what history brings does not count.
+func TestADeafConnectionIsToldUntilALiveMessage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		deaf, past, live := make(chan struct{}), make(chan struct{}), make(chan struct{})
+		p := &platform{receive: func(ctx context.Context, n int, _ []byte, s adapters.UpdateSink) error {
+			s.Alive(time.Now())
+			if n == 0 {
+				<-deaf
+				return &adapters.Error{Kind: adapters.NotSent, Op: "receive", Err: adapters.ErrDeaf}
+			}
+			u := says(lobby, kai, "1", "while deaf")
+			u.Kept = true
+			<-past
+			testutil.OK(t, s.Accept(ctx, adapters.UpdateBatch{Updates: []adapters.Update{u}}))
+			<-live
+			u = says(lobby, kai, "2", "hello")
+			testutil.OK(t, s.Accept(ctx, adapters.UpdateBatch{Updates: []adapters.Update{u}}))
+			return beats(ctx, s)
+		}}
+		l := run(t, p, newRecord())
+		after(time.Second)
+		said := func(what string, want bool) {
+			t.Helper()
+			after(10 * time.Second)
+			if got := l.Status().Deaf; (got != "") != want {
+				t.Errorf("%s: deaf is %q", what, got)
+			}
+		}
+		said("connected", false)
+		close(deaf)
+		said("connected anew", true)
+		close(past)
+		said("history is read", true)
+		close(live)
+		said("a live message", false)
 	})
 }

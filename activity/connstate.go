@@ -3,7 +3,11 @@ package activity
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"time"
+
+	"github.com/trestle-bridge/trestle/adapters"
 )
 
 // ConnState is the state of an account's connection.
@@ -30,6 +34,7 @@ type ConnStatus struct {
 	Reason  string    // why it is not connected; empty when it is
 	Paused  string    // why nothing is sent; empty when sending works
 	Failing string    // why what is sent has not been delivered for half a minute; empty when it is
+	Deaf    string    // why it was connected anew though the connection worked; empty once live messages come again
 	Stats   IngressStats
 	Panic   PanicNote // the last update or action that ran into a fault of this program; zero if none did
 }
@@ -43,11 +48,28 @@ func (l *AccountConnection) Status() ConnStatus {
 		s.Account, s.Handle = l.in.account.Key(), l.in.account.Handle
 		s.Heard, s.Stats, s.Paused = l.in.LastHeard(), l.in.Stats(), l.out.Paused()
 		s.Failing = l.out.Failing()
+		if at := l.deafAt; !at.IsZero() && l.in.lastLive().Before(at) && time.Since(at) < deafTold {
+			s.Deaf = fmt.Sprintf("%s; connected anew at %s, and history was read", adapters.ErrDeaf, at.UTC().Format(time.RFC3339))
+		}
 		if s.Panic = l.in.counters.panics.newest(); l.out.panics.newest().At.After(s.Panic.At) {
 			s.Panic = l.out.panics.newest()
 		}
 	}
 	return s
+}
+
+// deafTold is how long after it an account is told of that was connected anew for
+// being deaf, where nobody writes in its chats.
+const deafTold = 2 * adapters.DeafAgain
+
+// noteDeaf notes that the account is connected anew for being deaf.
+func (l *AccountConnection) noteDeaf(err error) {
+	if !errors.Is(err, adapters.ErrDeaf) {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.deafAt = time.Now()
 }
 
 // setState notes a change of state and says it once.
@@ -138,8 +160,8 @@ func (l *AccountConnection) begin(ctx context.Context) {
 	l.setState(ctx, ConnConnecting, "")
 }
 
-// confirmState tells the logbook every minute, and at the end of the run, that the line
-// stands as it stood.
+// confirmState stores every minute, and at the end of the run, that the connection's
+// state has not changed.
 func (l *AccountConnection) confirmState(ctx context.Context) {
 	if l.o.History == nil {
 		return

@@ -112,7 +112,24 @@ func (e *Egress) waitTurn(ctx context.Context, stopping <-chan struct{}, a space
 	if expired(a, now) {
 		return expiredResult(a), true
 	}
+	if e.wasStopped(ctx, a) { // the outbox cancels what comes back
+		e.backlog.giveBack(a)
+		return retryAt(a, now), true
+	}
 	return SendResult{}, false
+}
+
+// wasStopped reports whether a person has stopped the run of an action. One that cannot be
+// looked up counts as stopped for now: it goes back to the outbox, which is out of reach.
+func (e *Egress) wasStopped(ctx context.Context, a spaces.Action) bool {
+	if a.Cycle == "" {
+		return false
+	}
+	stopped, err := e.o.Stopped(ctx, a.Cycle)
+	if err != nil {
+		e.logger.Warn("run not looked up before a send", "action", string(a.ID), "err", err)
+	}
+	return stopped || err != nil
 }
 
 // closed reports whether a channel that is only ever closed is.

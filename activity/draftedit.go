@@ -68,6 +68,7 @@ func (e *Egress) postOrEditDraft(ctx context.Context, d spaces.MessageDraft, at 
 func (e *Egress) postOf(ctx context.Context, d spaces.MessageDraft) (adapters.OutgoingMessage, error) {
 	p := adapters.OutgoingMessage{
 		Chat: d.Chat, Thread: string(d.Thread), Text: d.Text, Key: draftKey(d.ID), Face: e.persona(spaces.Action{Agent: d.Agent}),
+		Choices: e.stopButton(d),
 	}
 	var err error
 	p.ReplyTo, p.Start, err = e.replyTarget(ctx, d.Account, d.Chat, d.Target)
@@ -99,7 +100,7 @@ func (e *Egress) draftPostFailed(ctx context.Context, d spaces.MessageDraft, err
 
 // editDraft edits a posted draft.
 func (e *Egress) editDraft(ctx context.Context, d spaces.MessageDraft, at, text string) bool {
-	err := e.editor.Edit(ctx, adapters.MessageRef{Chat: d.Chat, Thread: string(d.Thread), Message: at}, text)
+	err := e.growTo(ctx, d, adapters.MessageRef{Chat: d.Chat, Thread: string(d.Thread), Message: at}, text)
 	e.limits.noteLimit(ctx, d.Chat, err)
 	if err == nil {
 		return failpoint.Point("draft.edited") == nil
@@ -108,11 +109,24 @@ func (e *Egress) editDraft(ctx context.Context, d spaces.MessageDraft, at, text 
 	return !kind.Permanent() && kind != adapters.Moved
 }
 
-// takeOverDraft is the first step of an action that takes a draft over: the message that
-// stands gets the words that were decided. Where it does not stand any more, the
-// step posts them, as it would have without.
+// growTo edits a posted draft and leaves it its button.
+func (e *Egress) growTo(ctx context.Context, d spaces.MessageDraft, m adapters.MessageRef, text string) error {
+	if e.chooser == nil {
+		return e.editor.Edit(ctx, m, text)
+	}
+	return e.chooser.EditChoices(ctx, m, text, e.stopButton(d))
+}
+
+// stopButton returns the button below a draft, by which people stop the run.
+func (e *Egress) stopButton(d spaces.MessageDraft) []adapters.ChoiceButton {
+	return choiceButtons([]spaces.ChoiceButton{spaces.StopButton(d.Cycle)})
+}
+
+// takeOverDraft is the first step of an action that replaces a draft: it edits the
+// draft's message to the decided text. If the message is gone, the step posts the text,
+// as it would have without a draft.
 func (e *Egress) takeOverDraft(a spaces.Action, s sendStep, text string) sendStep {
-	post, find := s.do, s.find
+	post, find, buttons := s.do, s.find, s.shown.Choices
 	s.shown = adapters.OutgoingMessage{} // it is
 	s.do = func(ctx context.Context) (adapters.Receipt, error) {
 		d, stands, err := e.postedDraft(ctx, a.Account, a.Draft)
@@ -129,7 +143,7 @@ func (e *Egress) takeOverDraft(a spaces.Action, s sendStep, text string) sendSte
 			return post(ctx)
 		}
 		at := adapters.MessageRef{Chat: a.Chat, Thread: string(a.Thread), Message: d.Message}
-		switch err := e.editor.Edit(ctx, at, text); {
+		switch err := e.settle(ctx, at, text, buttons); {
 		case err == nil:
 			return adapters.Receipt{Message: d.Message, At: time.Now()}, nil
 		case adapters.KindOf(err) == adapters.Unknown: // an edit may be repeated
@@ -152,6 +166,14 @@ func (e *Egress) takeOverDraft(a spaces.Action, s sendStep, text string) sendSte
 		}
 	}
 	return s
+}
+
+// settle edits a draft to the decided text, with the buttons of the message.
+func (e *Egress) settle(ctx context.Context, m adapters.MessageRef, text string, buttons []adapters.ChoiceButton) error {
+	if e.chooser == nil || len(buttons) == 0 {
+		return e.editor.Edit(ctx, m, text)
+	}
+	return e.chooser.EditChoices(ctx, m, text, buttons)
 }
 
 // postedDraft returns a draft whose message is in its chat. It waits for what is on
@@ -180,9 +202,9 @@ func (e *Egress) postedDraft(ctx context.Context, account string, id spaces.Draf
 // errTooSoon says that it is too early to look for a draft whose fate is unknown.
 var errTooSoon = errors.New("the platform may not show yet what it took")
 
-// findDraft returns a stored draft with its message. One that was not posted is
-// forgotten. Where the platform cannot be asked, a beginning may be left that nobody
-// can take back: the record says so.
+// findDraft returns a stored draft with its message. A draft that was not posted is
+// deleted from the store. Where the platform cannot be asked, a partial message may
+// remain that Trestle cannot delete: findDraft records that.
 func (e *Egress) findDraft(ctx context.Context, d StoredDraft) (StoredDraft, bool, error) {
 	if d.Message != "" {
 		return d, true, nil

@@ -17,7 +17,7 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-var soup = spaces.MessageDraft{ID: "y/0", Cycle: "y", Agent: "ada", Account: ours.Key(), Chat: "group", Text: "There is soup."}
+var soup = spaces.MessageDraft{ID: "y/0", Cycle: "y", Agent: "ada", Account: ours.Key(), Chat: "group", Text: "There is soup.", Show: spaces.StreamEdits}
 
 // told is the action that takes soup over.
 var told = spaces.Action{ID: "a", Event: "e", Account: ours.Key(), Chat: "group", Text: "There is soup. Take some.\n---\nAnd bread.", Draft: soup.ID}
@@ -49,13 +49,13 @@ func (shut) Find(context.Context, adapters.OutgoingMessage) (adapters.Receipt, b
 	return adapters.Receipt{}, false, refusal(adapters.Forbidden)
 }
 
-// K22: what is decided stands once, whatever became of what was shown before.
+// K22: the decided text is in the chat once, whatever became of its draft.
 func TestADecidedMessageStandsInThePlaceOfItsDraft(t *testing.T) {
 	unknown := &adapters.Error{Kind: adapters.Unknown}
 	for name, c := range map[string]struct {
 		platform *platform
 		finds    bool
-		lost     bool // the platform took the post, and nobody was told
+		lost     bool // the platform took the post, and its answer was lost
 		told     bool // that a beginning may be left
 		want     []string
 	}{
@@ -125,8 +125,8 @@ func TestADecidedMessageStandsInThePlaceOfItsDraft(t *testing.T) {
 	}
 }
 
-// K22: what nobody says is deleted, at once or by the next process, and nothing of
-// it is shown any more.
+// K22: a draft whose message was not decided is deleted, at once or by the next
+// process, and its text is not shown any more.
 func TestADraftThatNobodySaysIsDeleted(t *testing.T) {
 	for name, c := range map[string]struct {
 		ad   func(*platform) adapters.Adapter
@@ -193,7 +193,7 @@ func TestWhatAnEarlierProcessDrewIsTidied(t *testing.T) {
 		if diff := cmp.Diff([]string{`delete m7 ""`}, did(p.accepted())); diff != "" || len(r.drafts) != 1 {
 			t.Errorf("the platform took (-want +got):\n%s", diff)
 		}
-		again := spaces.MessageDraft{ID: "z/1", Account: ours.Key(), Chat: "group", Text: "Soup it is."}
+		again := spaces.MessageDraft{ID: "z/1", Account: ours.Key(), Chat: "group", Text: "Soup it is.", Show: spaces.StreamEdits}
 		e.ShowDraft(again)
 		after(2 * time.Second)
 		if got := did(p.accepted()); len(got) != 2 || got[1] != `edit m8 "Soup it is. …"` {
@@ -202,9 +202,9 @@ func TestWhatAnEarlierProcessDrewIsTidied(t *testing.T) {
 	})
 }
 
-// K22, PLATFORMS 1.3: a group that became a supergroup keeps what was shown in it out of
-// reach. What is decided is posted where the chat goes on, and no message there is
-// taken for the draft; what nobody says is asked for once.
+// K22, PLATFORMS 1.3: drafts in a group that became a supergroup can no longer be
+// edited. The decided text is posted in the supergroup, and no message there is taken
+// for the draft; a draft without a decision is looked for once.
 func TestADraftStaysBehindInAChatThatMoved(t *testing.T) {
 	moved := refusal(adapters.Moved)
 	moved.MovedTo = "new"

@@ -34,15 +34,16 @@ type liveDraft struct {
 	ended chan struct{} // closed: nothing more is on its way
 }
 
-// ShowsDrafts reports whether a chat can show drafts: whole, as what is no message or, if
-// that is wanted, as one. It does so for as long as anything is sent at all.
-func (e *Egress) ShowsDrafts(chat string, message bool) bool {
-	return (e.previewsDrafts(chat) || message && e.editsDrafts()) && e.Paused() == ""
+// ShowsDrafts reports whether a chat can show drafts as the policy wants them. It does so
+// for as long as anything is sent at all.
+func (e *Egress) ShowsDrafts(chat string, p spaces.StreamingPolicy) bool {
+	return (e.previewsDrafts(chat, p) || p.Posts() && e.editsDrafts()) && e.Paused() == ""
 }
 
 // previewsDrafts reports whether a chat shows drafts as what is no message.
-func (e *Egress) previewsDrafts(chat string) bool {
-	return e.draftShower != nil && e.draftShower.Whole(chat)
+func (e *Egress) previewsDrafts(chat string, p spaces.StreamingPolicy) bool {
+	wanted := p == spaces.StreamDrafts || p == spaces.StreamAuto
+	return wanted && e.draftShower != nil && e.draftShower.Whole(chat) && (p != spaces.StreamAuto || e.draftShower.Stoppable())
 }
 
 // ShowDraft has a draft shown in place of what was shown of it before, as far as the
@@ -95,6 +96,30 @@ func (s *draftTracker) open(begin func(*liveDraft)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.begin = begin
+}
+
+// ofRun reports whether a draft of a run is on show, other than one.
+func (s *draftTracker) ofRun(run spaces.CycleID, other spaces.DraftID) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for id, g := range s.all {
+		if id != other && g.next.Cycle == run && !g.done {
+			return true
+		}
+	}
+	return false
+}
+
+// stopRun has no draft of a run shown further.
+func (s *draftTracker) stopRun(run spaces.CycleID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, g := range s.all {
+		if g.next.Cycle == run && !g.done {
+			g.done = true
+			close(g.over)
+		}
+	}
 }
 
 // newest returns what is to be shown of a draft.
@@ -159,6 +184,9 @@ func (e *Egress) followDraft(stop, work context.Context, g *liveDraft) {
 			return
 		}
 		tick.Reset(draftEvery)
+		if closed(g.over) {
+			return
+		}
 		d := e.drafts.newest(g)
 		if welcome && d.Text != shown && e.spare(work, d.Chat) {
 			shown = d.Text
@@ -183,11 +211,12 @@ func (e *Egress) spare(ctx context.Context, chat string) bool {
 func (e *Egress) showDraft(ctx context.Context, d spaces.MessageDraft, at string) (stands string, on bool) {
 	ctx, cancel := context.WithTimeout(ctx, e.o.SendLimit)
 	defer cancel()
-	if !e.previewsDrafts(d.Chat) {
+	if !e.previewsDrafts(d.Chat, d.Show) {
 		return e.postOrEditDraft(ctx, d, at)
 	}
 	err := e.draftShower.Preview(ctx, adapters.OutgoingMessage{
 		Chat: d.Chat, Thread: string(d.Thread), Text: e.firstPart(d.Text), Key: draftKey(d.ID), Face: e.persona(spaces.Action{Agent: d.Agent}),
+		Choices: e.stopButton(d),
 	})
 	if e.limits.noteLimit(ctx, d.Chat, err) {
 		return "", true

@@ -14,7 +14,10 @@ import (
 )
 
 // A screen is a platform that shows in its private chats what is no message.
-type screen struct{ *platform }
+type screen struct {
+	*platform
+	stops bool
+}
 
 var _ adapters.DraftShower = screen{}
 
@@ -22,6 +25,8 @@ func (s screen) Preview(ctx context.Context, p adapters.OutgoingMessage) error {
 	_, err := s.do(ctx, call{Op: "show", Chat: p.Chat, Text: p.Text, Key: p.Key})
 	return err
 }
+
+func (s screen) Stoppable() bool { return s.stops }
 
 func (screen) Whole(chat string) bool { return strings.HasPrefix(chat, "private") }
 
@@ -55,10 +60,10 @@ func growth(e *Egress, d spaces.MessageDraft, n int) {
 // of it is shown when its step is over.
 func TestADraftGrowsSlowlyAndEndsWithItsStep(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := screen{&platform{}}
+		p := screen{platform: &platform{}}
 		e := on(t, p, newRecord(), EgressOptions{})
 		began := time.Now()
-		d := spaces.MessageDraft{ID: "y/0", Account: ours.Key(), Chat: "private", Agent: "ada"}
+		d := spaces.MessageDraft{ID: "y/0", Account: ours.Key(), Chat: "private", Agent: "ada", Show: spaces.StreamDrafts}
 		growth(e, d, 30)
 		e.EndDraft(d.ID)
 		after(5 * time.Second)
@@ -107,8 +112,8 @@ func TestADraftGivesWay(t *testing.T) {
 						r.put(spaces.Action{ID: spaces.ActionID(fmt.Sprint(i)), Chat: "private", Text: fmt.Sprint(i)})
 					}
 				}
-				e := on(t, screen{c.p}, r, EgressOptions{})
-				growth(e, spaces.MessageDraft{ID: "y/0", Chat: "private"}, 100)
+				e := on(t, screen{platform: c.p}, r, EgressOptions{})
+				growth(e, spaces.MessageDraft{ID: "y/0", Chat: "private", Show: spaces.StreamDrafts}, 100)
 				e.EndDraft("y/0")
 				shown := 0
 				for _, x := range c.p.attempted() {
@@ -142,7 +147,7 @@ func TestNothingIsShownWhileThePlatformSaysWait(t *testing.T) {
 				r := newRecord()
 				r.put(spaces.Action{ID: "one", Chat: "private", Text: "one"})
 				began := time.Now()
-				e := on(t, screen{p}, r, EgressOptions{SharedLimiter: shared})
+				e := on(t, screen{platform: p}, r, EgressOptions{SharedLimiter: shared})
 				after(time.Millisecond)
 				r.put(spaces.Action{ID: "two", Chat: "private", Thread: "t", Text: "two"})
 				e.Ring()
@@ -168,7 +173,7 @@ func TestAMessageWaitsAsLongAsItsDraftIsToldTo(t *testing.T) {
 		r := newRecord()
 		r.put(spaces.Action{ID: "one", Chat: "private", Text: "one"})
 		began := time.Now()
-		e := on(t, screen{p}, r, EgressOptions{})
+		e := on(t, screen{platform: p}, r, EgressOptions{})
 		r.put(spaces.Action{ID: "two", Chat: "private", Text: "two"})
 		e.Ring()
 		after(20 * time.Second)
@@ -184,17 +189,34 @@ func TestAMessageWaitsAsLongAsItsDraftIsToldTo(t *testing.T) {
 // A chat without such a sign shows no draft, and neither does a way out that is shut.
 func TestOnlyWhatIsNoMessageShowsADraft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := screen{&platform{}}
+		p := screen{platform: &platform{}}
 		e := on(t, p, newRecord(), EgressOptions{})
-		if !e.ShowsDrafts("private", false) || e.ShowsDrafts("group", false) || e.ShowsDrafts("group", true) {
-			t.Errorf("drafts: private %t, group %t", e.ShowsDrafts("private", false), e.ShowsDrafts("group", true))
+		for _, c := range []struct {
+			on     adapters.DraftShower
+			chat   string
+			policy spaces.StreamingPolicy
+			want   bool
+		}{
+			{p, "private", spaces.StreamDrafts, true},
+			{p, "group", spaces.StreamDrafts, false},
+			{p, "group", spaces.StreamEdits, false},
+			{p, "private", spaces.StreamEdits, false},
+			{p, "private", spaces.StreamAuto, false},
+			{screen{p.platform, true}, "private", spaces.StreamAuto, true},
+			{screen{p.platform, true}, "group", spaces.StreamAuto, false},
+		} {
+			e.draftShower = c.on
+			if got := e.ShowsDrafts(c.chat, c.policy); got != c.want {
+				t.Errorf("%s, %s, stops %t: shows %t", c.chat, c.policy, c.on.Stoppable(), got)
+			}
 		}
+		e.draftShower = p
 		e.outage.pause(time.Now().Add(time.Minute), "no")
-		if e.ShowsDrafts("private", true) {
+		if e.ShowsDrafts("private", spaces.StreamDrafts) {
 			t.Error("a way out that is shut shows drafts")
 		}
 		closed := NewEgress(ours, p, newRecord(), nil, EgressOptions{})
-		closed.ShowDraft(spaces.MessageDraft{ID: "y/0", Chat: "private", Text: "x"})
+		closed.ShowDraft(spaces.MessageDraft{ID: "y/0", Chat: "private", Text: "x", Show: spaces.StreamDrafts})
 		after(5 * time.Second)
 		if n := len(p.attempted()); n > 0 {
 			t.Errorf("%d calls from a way out that does not run", n)

@@ -36,6 +36,7 @@ type Egress struct {
 	empty    atomic.Bool // nothing waited when the outbox was last read; who changes that rings
 	inflight inflightSends
 	drafts   draftTracker
+	runs     runTracker
 
 	outage outageTracker
 	panics panicCounter
@@ -75,6 +76,9 @@ type EgressOptions struct {
 	// stood still may have been given up by others and not have heard of it. While it
 	// is not, nothing leaves. Default: it always is.
 	OwnsAccount func() bool
+	// Stopped reports whether a person has stopped a run with all that it has not sent yet:
+	// nothing more of it is sent then, not even the rest of a message. Default: none was.
+	Stopped func(context.Context, spaces.CycleID) (bool, error)
 	// Persona returns how an agent appears where it can have a face of its own.
 	// Default: none, all agents look like the account.
 	Persona func(spaces.AgentID) adapters.AgentPersona
@@ -108,6 +112,9 @@ func (o EgressOptions) withDefaults() EgressOptions {
 	if o.Grace <= 0 {
 		o.Grace = 10 * time.Second
 	}
+	if o.Stopped == nil {
+		o.Stopped = func(context.Context, spaces.CycleID) (bool, error) { return false, nil }
+	}
 	if o.OwnsAccount == nil {
 		o.OwnsAccount = func() bool { return true }
 	}
@@ -132,8 +139,10 @@ func NewEgress(a adapters.BotAccount, ad adapters.Adapter, box Outbox, m *SpaceM
 	e.deleter, _ = ad.(adapters.MessageDeleter)
 	e.reactor, _ = ad.(adapters.ReactionSetter)
 	e.typer, _ = ad.(adapters.TypingNotifier)
+	e.chooser, _ = ad.(adapters.ChoiceOfferer)
 	e.finder, _ = ad.(adapters.DeliveryChecker)
 	e.draftShower, _ = ad.(adapters.DraftShower)
+	e.stopper, _ = ad.(adapters.Stopper)
 	e.fileSender, _ = ad.(adapters.FileSender)
 	e.personaSender, _ = ad.(adapters.PersonaSender)
 	e.broadcaster, _ = ad.(adapters.ThreadBroadcaster)
@@ -183,11 +192,17 @@ func (e *Egress) Run(ctx context.Context) error {
 			_ = e.catchPanic("draft", func() error { e.followDraft(ctx, work, g); return nil })
 		})
 	})
+	e.runs.open(func(g *liveRun) {
+		e.inflight.busy.Go(func() {
+			_ = e.catchPanic("show run", func() error { e.followRun(ctx, work, g); return nil })
+		})
+	})
 	for ctx.Err() == nil {
 		retry.WaitFor(ctx, e.wake, e.round(ctx, work))
 	}
 	e.inflight.open(nil)
 	e.drafts.open(nil)
+	e.runs.open(nil)
 	grace := time.AfterFunc(e.o.Grace, func() { cut(errStopping) })
 	defer grace.Stop()
 	e.inflight.busy.Wait()
@@ -267,17 +282,17 @@ func (e *Egress) delayed(ctx context.Context, what string, err error) time.Durat
 	return poll
 }
 
-// Typing shows that something is being written, if the chat's budget has room
-// for it beside a send; otherwise it does nothing. It never delays a send, and
-// its failure is ignored.
-func (e *Egress) Typing(ctx context.Context, chat string, thread spaces.ThreadID) {
+// Typing shows that something is being written, as [adapters.TypingNotifier] says, if the
+// chat's budget has room for it beside a send; otherwise it does nothing. It never delays a
+// send, and its failure is ignored.
+func (e *Egress) Typing(ctx context.Context, at adapters.MessageRef) {
 	ctx, cancel := context.WithTimeout(ctx, e.o.SendLimit)
 	defer cancel()
-	if e.typer == nil || !e.spare(ctx, chat) {
+	if e.typer == nil || !e.spare(ctx, at.Chat) {
 		return
 	}
-	err := e.catchPanic("typing", func() error { return e.typer.Typing(ctx, chat, string(thread)) })
-	e.limits.noteLimit(ctx, chat, err)
+	err := e.catchPanic("typing", func() error { return e.typer.Typing(ctx, at) })
+	e.limits.noteLimit(ctx, at.Chat, err)
 	e.noteAnswer(err)
 }
 
@@ -301,4 +316,20 @@ func (e *Egress) Resume() {
 func (e *Egress) Recover() {
 	e.backlog.begin(time.Now())
 	e.Resume()
+}
+
+// correctClock has what waits in the outbox leave after as long as was asked for, when
+// the clock by which it is stored was put back meanwhile. What a platform told us to
+// wait is held here as well, by what passes.
+func (e *Egress) correctClock(ctx context.Context, now time.Time) error {
+	by := e.clock.setBack(now)
+	if by == 0 {
+		return nil
+	}
+	e.logger.Warn("the clock was put back", "by", by.String())
+	err := e.box.ShiftDue(ctx, e.account.Key(), by, now)
+	if err != nil {
+		e.clock.retryLater(by)
+	}
+	return err
 }

@@ -8,7 +8,8 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// threadGone introduces what is said in a chat because its thread is not there any more.
+// threadGone introduces a message that is posted in the chat because its thread no
+// longer exists.
 const threadGone = "*(The thread that this belongs to is closed or gone.)*"
 
 // outsideThread returns the parts of an action, and the first for where its face cannot be

@@ -39,8 +39,8 @@ func TestNoDraftGrowsWhileTheAccountMayBeAnothers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var stale atomic.Bool
 		p := &platform{}
-		e := on(t, screen{p}, newRecord(), EgressOptions{OwnsAccount: func() bool { return !stale.Load() }})
-		d := spaces.MessageDraft{ID: "d", Chat: "private", Text: "It"}
+		e := on(t, screen{platform: p}, newRecord(), EgressOptions{OwnsAccount: func() bool { return !stale.Load() }})
+		d := spaces.MessageDraft{ID: "d", Chat: "private", Text: "It", Show: spaces.StreamDrafts}
 		e.ShowDraft(d)
 		after(time.Second)
 		shown := len(p.attempted())

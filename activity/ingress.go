@@ -32,10 +32,13 @@ type Ingress struct {
 	logger  *slog.Logger
 
 	heard    atomic.Pointer[time.Time] // when the platform last proved to be there; nil for never
+	live     atomic.Pointer[time.Time] // when an update last came as it happened; nil for never
 	hearing  retry.WakeSignal          // doorbell for the line: heard has moved
 	counters ingressCounters
 
 	senders access.SenderRateLimiter
+	presses adapters.ChoiceOfferer // nil: the platform has no buttons
+	stopper adapters.Stopper       // nil: the platform shows no runs
 }
 
 var _ adapters.UpdateSink = (*Ingress)(nil)
@@ -146,6 +149,9 @@ func (in *Ingress) Accept(ctx context.Context, b adapters.UpdateBatch) error {
 	at := in.options.Load().Now()
 	in.Alive(at)
 	taken := spaces.IngestBatch{Account: in.account.Key(), At: at, Files: in.options.Load().Files}
+	if slices.ContainsFunc(b.Updates, func(u adapters.Update) bool { return !u.Kept }) {
+		in.live.Store(&at)
+	}
 	for _, u := range b.Updates {
 		u = in.read(u)
 		if acts(u) {
@@ -177,9 +183,17 @@ func (in *Ingress) LastHeard() time.Time {
 	return time.Time{}
 }
 
-// read completes an update by what only the border knows. Words that nobody in
-// particular has written are nobody's who could be admitted: that there were some
-// is all that is kept.
+// lastLive returns when an update last came as it happened, and not by history; zero if
+// never.
+func (in *Ingress) lastLive() time.Time {
+	if at := in.live.Load(); at != nil {
+		return *at
+	}
+	return time.Time{}
+}
+
+// read completes an update by what only the bridge knows. Text without a sender cannot
+// be admitted: of such a message only the fact that it existed is kept.
 func (in *Ingress) read(u adapters.Update) adapters.Update {
 	m, said := u.Body.(adapters.IncomingMessage)
 	_, edited := u.Body.(adapters.MessageEdit)
@@ -202,7 +216,8 @@ func (in *Ingress) read(u adapters.Update) adapters.Update {
 // acts reports whether an update does more than say something: it changes which
 // chats there are, or it may be an order to the program.
 func acts(u adapters.Update) bool {
-	return u.Chat.ID != "" && changesMap(u.Body) || hasCommand(u)
+	_, picked := u.Body.(adapters.ChoicePicked)
+	return u.Chat.ID != "" && changesMap(u.Body) || hasCommand(u) || picked
 }
 
 // hasCommand reports whether u is a message that begins with a command.
@@ -235,6 +250,13 @@ func (in *Ingress) process(ctx context.Context, u adapters.Update, at time.Time,
 	}
 	if len(places) == 0 {
 		in.refused(u, taken)
+	}
+	if picked, ok := u.Body.(adapters.ChoicePicked); ok {
+		if picked.Stop {
+			return in.takeStop(ctx, u, picked, places, at)
+		}
+		in.takeChoice(ctx, u, picked, places, at)
+		return nil
 	}
 	if u.Chat.ID != "" && changesMap(u.Body) {
 		return in.remap(ctx, u, at)
@@ -341,7 +363,7 @@ func changesMap(b adapters.UpdateBody) bool {
 	case adapters.ChatMigrated, adapters.ChatGained, adapters.ChatLost:
 		return true
 	case adapters.IncomingMessage, adapters.MessageEdit, adapters.MessageDeletion, adapters.ReactionChange, adapters.ReactionsCleared, adapters.PeopleJoined, adapters.PeopleLeft,
-		adapters.ChatRenamed, adapters.MessagePinned, adapters.MessageUnpinned, adapters.UpdateGap, adapters.UnreadableUpdate:
+		adapters.ChatRenamed, adapters.MessagePinned, adapters.MessageUnpinned, adapters.UpdateGap, adapters.UnreadableUpdate, adapters.ChoicePicked:
 		return false
 	}
 	return false
@@ -364,7 +386,7 @@ func (in *Ingress) remap(ctx context.Context, u adapters.Update, at time.Time) e
 	case adapters.ChatLost:
 		return in.mapping.Live(ctx, key, u.Chat.ID, false, spaces.TruncateText(b.Reason, spaces.MaxNameBytes), at)
 	case adapters.IncomingMessage, adapters.MessageEdit, adapters.MessageDeletion, adapters.ReactionChange, adapters.ReactionsCleared, adapters.PeopleJoined, adapters.PeopleLeft,
-		adapters.ChatRenamed, adapters.MessagePinned, adapters.MessageUnpinned, adapters.UpdateGap, adapters.UnreadableUpdate:
+		adapters.ChatRenamed, adapters.MessagePinned, adapters.MessageUnpinned, adapters.UpdateGap, adapters.UnreadableUpdate, adapters.ChoicePicked:
 	}
 	panic("activity: remap of a body that changes no map")
 }

@@ -14,10 +14,9 @@ import (
 // maxPlaced bounds the placements a mapping remembers; beyond it starts afresh.
 const maxPlaced = 4096
 
-// SpaceMapping is the map between chats and spaces, many to many. It remembers
-// placements, so that a message costs no question to the directory; whoever
-// changes the map does it here. It is safe for concurrent use and may be shared
-// by all accounts.
+// SpaceMapping is the map between chats and spaces, many to many. It caches placements,
+// so that a message costs no query; every change of the map goes through it. It is safe
+// for concurrent use and may be shared by all accounts.
 type SpaceMapping struct {
 	directory ChatDirectory
 	chats     ChatLister
@@ -168,8 +167,8 @@ func (m *SpaceMapping) RetryUnreachable(ctx context.Context, account, chat strin
 	return m.Live(ctx, account, chat, true, "", at)
 }
 
-// MarkReachable notes that a chat took words of ours: one that had refused us before is in
-// reach again, whoever spoke there and when.
+// MarkReachable records that a chat accepted a message: a chat that had refused one before
+// is reachable again, without waiting for a person to write there.
 func (m *SpaceMapping) MarkReachable(ctx context.Context, account, chat string, at time.Time) error {
 	m.mu.Lock()
 	_, told := m.lost[chatKey{account, chat}]

@@ -42,11 +42,10 @@ func (s platformStage) group(who adapters.Person) adapters.Update {
 	return says(adapters.Chat{ID: "900", Kind: s.room, Title: "A room nobody named"}, who, "10", secret)
 }
 
-// A senderKind is one of the twelve kinds of sender of SECURITY S1. Each is
-// a person, or something, other than the owner in the owner's own chat. open says
-// whether a mode that lets everybody in may hear it, and named whether a chat that
-// the configuration names may: programs only when they are listed, and nobody in
-// particular never.
+// A senderKind is one of the twelve kinds of sender of SECURITY S1. Each is a sender
+// other than the owner in the owner's own chat. open says whether a mode that admits
+// everyone admits it, and named whether a chat of the configuration does: bots only
+// when they are listed, and a message without a sender never.
 type senderKind struct {
 	name        string
 	update      func(s platformStage) adapters.Update
@@ -119,8 +118,9 @@ func matrixIngress(r *record, s platformStage, mode access.AdmissionMode, named 
 	})
 }
 
-// SECURITY S1: 3 platforms x 4 modes x 12 kinds of sender. Whoever is not let in
-// wakes nobody, and nothing they say is anywhere; who they are is counted.
+// SECURITY S1: 3 platforms x 4 modes x 12 kinds of sender. A sender who is not admitted
+// wakes no agent, and their text is stored nowhere; the refusal is counted under their
+// id.
 func TestOnlyWhoIsAdmittedIsHeard(t *testing.T) {
 	cells, unauthorised, woken := 0, 0, 0
 	for _, s := range platformStages {
@@ -170,8 +170,8 @@ func (r *record) heard() bool {
 	return false
 }
 
-// turnedAway checks what is left of a person who was not let in: who and that,
-// and nothing of what. Of what nobody in particular wrote the bare fact may stay.
+// turnedAway checks what is stored of a sender who was not admitted: their id and the
+// refusal, and no text. Of a message without a sender the bare fact may stay.
 func turnedAway(t *testing.T, r *record, in *Ingress, u adapters.Update) {
 	t.Helper()
 	if r.knowsTheSecret() {
@@ -219,7 +219,7 @@ func TestANamedChatHearsItsMembersAndNoPrograms(t *testing.T) {
 	t.Logf("%d cells, %d unauthorised cycles", cells, woken)
 }
 
-// SECURITY S1: an empty list is nobody, and one who is listed is heard in their
+// SECURITY S1: an empty list admits no one, and a listed person is admitted in their
 // own chat and in no group.
 func TestAnAllowlistIsAllThatItHolds(t *testing.T) {
 	for _, s := range platformStages {

@@ -33,6 +33,24 @@ func TestFiftyStrangersAtOnceKeepTheCap(t *testing.T) {
 	}
 }
 
+// S2: those whom `allow` lists get a code although strangers have taken all that there
+// are for them.
+func TestListedPeopleGetACodeBesideManyStrangers(t *testing.T) {
+	r := newRecord()
+	in := enter(r, IngressOptions{Allow: []access.SenderID{{User: "7"}}})
+	ask := func(id string) {
+		who := adapters.Person{ID: id, Kind: adapters.Human}
+		take(t, in, id, says(adapters.Chat{ID: who.ID, Kind: adapters.Direct}, who, "1", secret))
+	}
+	for i := range access.MaxPending + 5 {
+		ask(fmt.Sprint(1000 + i))
+	}
+	ask("7")
+	if last := r.desk.Pending[len(r.desk.Pending)-1]; len(r.desk.Pending) != access.MaxPending+1 || last.User != "7" {
+		t.Errorf("%d pending, the last of %s: a listed person gets no code", len(r.desk.Pending), last.User)
+	}
+}
+
 func TestAStrangerIsLetInByTheirCode(t *testing.T) {
 	// DESIGN 9 admit: pairing
 	r := newRecord()

@@ -121,14 +121,14 @@ func (in *Ingress) openSpace(ctx context.Context, c adapters.Chat, from adapters
 	})
 }
 
-// withoutChat returns what may be kept of an update that names no chat. Nobody
-// can say whether its words were written by an admitted person.
+// withoutChat returns what may be kept of an update that names no chat: not its text,
+// since the bridge cannot tell whether an admitted person wrote it.
 func withoutChat(u adapters.Update) adapters.Update {
 	switch u.Body.(type) {
 	case adapters.UpdateGap, adapters.UnreadableUpdate:
 		return u
 	case adapters.IncomingMessage, adapters.MessageEdit, adapters.MessageDeletion, adapters.ReactionChange, adapters.ReactionsCleared, adapters.PeopleJoined, adapters.PeopleLeft,
-		adapters.ChatRenamed, adapters.MessagePinned, adapters.MessageUnpinned, adapters.ChatMigrated, adapters.ChatGained, adapters.ChatLost:
+		adapters.ChatRenamed, adapters.MessagePinned, adapters.MessageUnpinned, adapters.ChatMigrated, adapters.ChatGained, adapters.ChatLost, adapters.ChoicePicked:
 	}
 	u.Body, u.Raw = adapters.UnreadableUpdate{Reason: "it names no chat"}, nil
 	return u

@@ -106,8 +106,8 @@ func (p *platform) React(ctx context.Context, m adapters.MessageRef, emoji strin
 	return err
 }
 
-func (p *platform) Typing(ctx context.Context, chat, thread string) error {
-	_, err := p.do(ctx, call{Op: "typing", Chat: chat, Thread: thread})
+func (p *platform) Typing(ctx context.Context, at adapters.MessageRef) error {
+	_, err := p.do(ctx, call{Op: "typing", Chat: at.Chat, Thread: at.Thread, Message: at.Message})
 	return err
 }
 

@@ -86,7 +86,7 @@ func TestAMessageShrinksAndGrowsAgain(t *testing.T) {
 	})
 }
 
-// SEQ-96: a copy whose words were taken back has none, and no name stands alone.
+// SEQ-96: a copy whose text was deleted has no text, and no name is left without one.
 func TestWordsTakenBackAreDeletedWhereTheyStand(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, r := &platform{}, newRecord()
@@ -223,7 +223,7 @@ func TestTypingTakesOnlyWhatASendCanSpare(t *testing.T) {
 		r := newRecord()
 		e := send(t, p, r, EgressOptions{})
 		for range 10 {
-			e.Typing(t.Context(), "c", "")
+			e.Typing(t.Context(), adapters.MessageRef{Chat: "c"})
 		}
 		if n := len(p.accepted()); n != 2 {
 			t.Errorf("got %d signs of typing from a budget of 3, want 2", n)
@@ -242,9 +242,9 @@ func TestAPausedAccountShowsNoTyping(t *testing.T) {
 	p, r := &platform{}, newRecord()
 	e := NewEgress(ours, p, r, NewSpaceMapping(r, r), EgressOptions{})
 	e.outage.pause(time.Now().Add(time.Hour), "dead")
-	e.Typing(t.Context(), "c", "")
+	e.Typing(t.Context(), adapters.MessageRef{Chat: "c"})
 	e.Resume()
-	e.Typing(t.Context(), "c", "")
+	e.Typing(t.Context(), adapters.MessageRef{Chat: "c"})
 	if n := len(p.attempted()); n != 1 {
 		t.Errorf("got %d signs of typing, want only the one after the pause", n)
 	}

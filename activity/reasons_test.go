@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/trestle-bridge/trestle/activity/commands"
 	"github.com/trestle-bridge/trestle/shell"
@@ -32,6 +33,16 @@ func TestEveryWordOfTheGateHasPlainWords(t *testing.T) {
 		if err != nil || strings.Contains(text, "its rules say so") {
 			t.Errorf("%s is told as %q, %v", reason, text, err)
 		}
+	}
+}
+
+// Tools from outside are named with the time that their calls took.
+func TestWhyTellsHowLongToolsTook(t *testing.T) {
+	x := commands.MessageOutcome{Agent: "ada", Reason: "mention", Woke: true, Spoke: 1, Acts: []string{"web_fetch", "send_message"}, Took: map[string]time.Duration{"web_fetch": 1240 * time.Millisecond}}
+	a := commands.CommandHandler{Rooms: lately{x: x}}
+	text, err := a.Run(t.Context(), commands.CommandRequest{Command: "why"})
+	if err != nil || !strings.Contains(text, "It used web fetch for 1.2 s and send message.") {
+		t.Errorf("it tells %q, %v", text, err)
 	}
 }
 

@@ -45,7 +45,7 @@ type record struct {
 	blind    error             // what every look fails with, while set
 
 	drafts  []StoredDraft
-	strayed []spaces.DraftID                  // drafts that nobody can look for
+	strayed []spaces.DraftID                  // drafts that the platform cannot be asked for
 	starts  map[spaces.EventID]spaces.EventID // of the answers that a message is among
 
 	broadcast bool         // what an agent says is shown beside its thread
@@ -529,7 +529,7 @@ func (r *record) put(a spaces.Action) {
 	r.actions = append(r.actions, &a)
 }
 
-// action returns a copy of an action as it stands.
+// action returns a copy of an action in its present state.
 func (r *record) action(id spaces.ActionID) spaces.Action {
 	r.mu.Lock()
 	defer r.mu.Unlock()

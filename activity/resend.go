@@ -103,7 +103,7 @@ func (e *Egress) waitResend(ctx context.Context, a spaces.Action, s sendStep) ti
 func (e *Egress) probe(ctx context.Context, a spaces.Action) bool {
 	ctx, cancel := context.WithTimeout(ctx, probePause)
 	defer cancel()
-	err := e.catchPanic("typing", func() error { return e.typer.Typing(ctx, a.Chat, string(a.Thread)) })
+	err := e.catchPanic("typing", func() error { return e.typer.Typing(ctx, adapters.MessageRef{Chat: a.Chat, Thread: string(a.Thread)}) })
 	e.limits.noteLimit(ctx, a.Chat, err)
 	return e.noteAnswer(err)
 }

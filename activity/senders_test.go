@@ -9,8 +9,8 @@ import (
 	"github.com/trestle-bridge/trestle/adapters"
 )
 
-// SECURITY S20: of what one sender writes too fast nothing is lost, and it wakes
-// nobody; others are not slowed down.
+// SECURITY S20: messages of one sender above the rate limit are all stored, and wake no
+// agent; other senders are not slowed down.
 func TestWhoWritesTooFastIsKeptAndHushed(t *testing.T) {
 	r := newRecord()
 	in := enter(r, IngressOptions{SenderPerMinute: 10})

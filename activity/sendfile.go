@@ -75,7 +75,7 @@ func (e *stepBuilder) openFile(ctx context.Context, f spaces.MessageFile) (space
 	f.Size = known.Bytes
 	f.MIME = cmp.Or(f.MIME, known.Media)
 	kept, err := e.o.Blobs.Take(known.Hash)
-	if err != nil { // a person took it off the disk: whoever waits behind it must not wait for ever
+	if err != nil { // a person removed it from the disk: the actions behind it must not wait for ever
 		e.logger.Error("file is not where it was put", "err", err)
 		return f, nil, nil
 	}

@@ -67,8 +67,9 @@ func (d drawer) Take(string) (io.ReadCloser, error) {
 	return io.NopCloser(strings.NewReader(d.content)), nil
 }
 
-// SEQ-96, DELIVERY 2.4: each file is a message of its own behind the words. What a
-// chat cannot be given is told there with its name and size, and nobody waits for it.
+// SEQ-96, DELIVERY 2.4: each file is a message of its own behind the text. A file that
+// the chat does not take is named there with its size, and later actions do not wait
+// for it.
 func TestFilesGoBehindTheWordsOrAreNamed(t *testing.T) {
 	seen := spaces.MessageFile{Account: "slack:1", FileAttachment: spaces.FileAttachment{Kind: "photo", ID: "f1", Name: "../a *b*"}}
 	for name, c := range map[string]struct {
@@ -106,8 +107,8 @@ func TestFilesGoBehindTheWordsOrAreNamed(t *testing.T) {
 	}
 }
 
-// DELIVERY 2.4, K18, K19: a file whose fate nobody knows is looked for like words,
-// and the words are not said again for it.
+// DELIVERY 2.4, K18, K19: a file whose result is unknown is looked for like text, and
+// the text is not posted again with it.
 func TestAFileIsSentOnceThoughItsAnswerIsLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &carrying{searchable: &searchable{platform: &platform{}}}

@@ -29,8 +29,10 @@ type stepBuilder struct {
 	deleter     adapters.MessageDeleter
 	reactor     adapters.ReactionSetter
 	typer       adapters.TypingNotifier
+	chooser     adapters.ChoiceOfferer
 	finder      adapters.DeliveryChecker
 	draftShower adapters.DraftShower
+	stopper     adapters.Stopper
 	fileSender  adapters.FileSender
 
 	personaSender adapters.PersonaSender
@@ -89,6 +91,9 @@ func missingTarget(op string) error {
 func (e *stepBuilder) sendSteps(ctx context.Context, a spaces.Action) ([]sendStep, error) {
 	var parts []string
 	unmasked := ""
+	if e.chooser != nil {
+		a.Text = strings.TrimSuffix(a.Text, spaces.OptionList(labels(a.Choices)))
+	}
 	if a.Text != "" {
 		parts, unmasked = e.parts(a)
 	}
@@ -108,7 +113,11 @@ func (e *stepBuilder) sendSteps(ctx context.Context, a spaces.Action) ([]sendSte
 	at.start = start
 	outside, masked := e.outsideThread(a, parts, unmasked)
 	for i, text := range parts {
-		steps = append(steps, e.post(at, i, adapters.OutgoingMessage{Text: text, Unmasked: unmasked, ReplyTo: answered, Mentions: people, Broadcast: broadcast}))
+		p := adapters.OutgoingMessage{Text: text, Unmasked: unmasked, ReplyTo: answered, Mentions: people, Broadcast: broadcast}
+		if e.chooser != nil && i == len(parts)-1 {
+			p.Choices = choiceButtons(a.Choices)
+		}
+		steps = append(steps, e.post(at, i, p))
 		if i < len(outside) {
 			steps[i] = e.elsewhere(at, steps[i], outside[i], masked)
 		}
@@ -221,7 +230,12 @@ func (e *stepBuilder) editSteps(ctx context.Context, a spaces.Action) ([]sendSte
 				return e.personaSender.EditAs(ctx, r, text, unmasked)
 			}))
 		default:
-			steps = append(steps, at.silent(refs[i], func(ctx context.Context, r adapters.MessageRef) error { return e.editor.Edit(ctx, r, text) }))
+			steps = append(steps, at.silent(refs[i], func(ctx context.Context, r adapters.MessageRef) error {
+				if e.chooser != nil && i == len(parts)-1 && len(a.Choices) > 0 {
+					return e.chooser.EditChoices(ctx, r, text, choiceButtons(a.Choices))
+				}
+				return e.editor.Edit(ctx, r, text)
+			}))
 		}
 	}
 	for i := len(parts); i < len(refs) && e.deleter != nil; i++ {

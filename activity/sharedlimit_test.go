@@ -34,8 +34,8 @@ func (t till) Hold(_ context.Context, chat string, d time.Duration) error {
 	return t.err
 }
 
-// DESIGN 8: two processes that send for one account keep one pace between them,
-// and each its own while nobody keeps theirs together.
+// DESIGN 8: two processes that send for one account share one rate limit, and each
+// keeps its own while the shared one is not reachable.
 func TestProcessesThatSendForOneAccountShareItsPace(t *testing.T) {
 	for name, test := range map[string]struct {
 		err  error

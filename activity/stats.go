@@ -68,6 +68,8 @@ func bodyName(b adapters.UpdateBody) string {
 		return "delete"
 	case adapters.ReactionChange, adapters.ReactionsCleared:
 		return "reaction"
+	case adapters.ChoicePicked:
+		return "press"
 	case adapters.PeopleJoined, adapters.PeopleLeft:
 		return "membership"
 	case adapters.ChatGained, adapters.ChatLost, adapters.ChatMigrated:

@@ -94,7 +94,7 @@ func translate(u adapters.Update, s translateContext) []spaces.IngestItem {
 		return s.one(u, spaces.HistoryGap{From: plausible(b.From, s.at), To: plausible(b.To, s.at), Reason: spaces.TruncateText(b.Reason, spaces.MaxNameBytes)})
 	case adapters.UnreadableUpdate:
 		return s.unreadable(u, b.Kind, b.Reason)
-	case adapters.ChatMigrated, adapters.ChatGained, adapters.ChatLost:
+	case adapters.ChatMigrated, adapters.ChatGained, adapters.ChatLost, adapters.ChoicePicked:
 		return nil
 	}
 	return s.unreadable(u, "", "the update has no body")

@@ -31,8 +31,8 @@ type border struct {
 
 func newID() string { return uuid.Must(uuid.NewV7()).String() }
 
-// live opens the record in dir and brings a line up over two rooms: one is the
-// configuration's, the other nobody's yet.
+// live opens the store in dir and starts a connection with two chats: the configuration
+// names one, and the other has no owner yet.
 func live(t *testing.T, dir string) *border {
 	t.Helper()
 	store, err := sqlite.Open(t.Context(), sqlite.Options{Dir: dir, NewID: newID})

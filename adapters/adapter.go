@@ -56,7 +56,7 @@ type UpdateBatch struct {
 
 // A BotAccount says who we are on a platform.
 type BotAccount struct {
-	Platform string // "telegram", "slack", "discord", "local"
+	Platform string // "telegram", "slack", "discord", "local", "hook"
 	ID       string // minted by the platform, unique there for ever
 	Name     string // shown to people
 	Handle   string // what people write after @, without the @; may be empty
@@ -67,7 +67,8 @@ type BotAccount struct {
 func (a BotAccount) Key() string { return a.Platform + ":" + a.ID }
 
 // A MessageEditor can replace the words of a message it sent by one part of a text, as
-// [Adapter.Split] returned it. An edit that changes nothing is success.
+// [Adapter.Split] returned it. An edit that changes nothing is success. An edit takes the
+// buttons of the message away.
 type MessageEditor interface {
 	Edit(ctx context.Context, m MessageRef, text string) error
 }
@@ -82,9 +83,10 @@ type ReactionSetter interface {
 	React(ctx context.Context, m MessageRef, emoji string) error
 }
 
-// A TypingNotifier can show that something is being written. The sign fades by itself.
+// A TypingNotifier can show that something is being written in the chat and thread of at. The
+// sign fades by itself. at.Message is the message that is being answered; empty: none is known.
 type TypingNotifier interface {
-	Typing(ctx context.Context, chat, thread string) error
+	Typing(ctx context.Context, at MessageRef) error
 }
 
 // A RateLimitReporter knows the platform's own limits for one chat. The border asks it for
@@ -112,8 +114,8 @@ type OutgoingMessage struct {
 	Chat    string
 	Thread  string // empty: the chat itself
 	ReplyTo string // platform id of the message answered; empty: none. A vanished target is no error
-	// Start is the message with which the chain of answers begins that ReplyTo stands
-	// in, for platforms that hang all of them on it. Empty: ReplyTo itself.
+	// Start is the first message of the thread of answers that contains ReplyTo, for
+	// platforms that attach every answer to the first. Empty: ReplyTo itself.
 	Start string
 	Text  string // as [Adapter.Split] returned it
 	// Broadcast shows an answer in a thread in the chat itself as well, where the
@@ -130,9 +132,12 @@ type OutgoingMessage struct {
 	// Unmasked is what a [PersonaSender] sends in place of Text where the Face cannot
 	// be shown: the same words, with who says them. Empty: Text.
 	Unmasked string
-	// Decided is when it was decided to send this; no attempt was made before. Zero:
-	// nobody knows.
+	// Decided is when the caller decided to send this; no attempt was made before. Zero:
+	// not known.
 	Decided time.Time
+	// Choices are the buttons below the message, at most [MaxChoices], where the adapter
+	// is a [ChoiceOfferer]; elsewhere they are ignored.
+	Choices []ChoiceButton
 	// Files go along with the words, which may then be few: a platform may take
 	// them for a caption. What it cannot take makes the send [Invalid].
 	Files []OutgoingFile

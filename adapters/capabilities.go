@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// What some platforms can and others cannot. An adapter that has an ability
-// implements its interface; whoever wants it asks by a type assertion, once.
+// Optional abilities of platforms. An adapter that has an ability implements its
+// interface; a caller finds out by a type assertion, once.
 
 // A WebhookReceiver is an adapter whose platform calls us over HTTP. A request that comes
 // while no Receive runs is answered 503, so that the platform tries again; one
@@ -73,6 +73,10 @@ type DraftShower interface {
 	// Whole reports whether a chat shows such a text whole. Elsewhere there is a line
 	// of it at most.
 	Whole(chat string) bool
+	// Stoppable reports whether people have the platform's own Stop below a text that is
+	// shown with [OutgoingMessage.Choices], as far as that is known yet. What cannot be
+	// stopped may keep them from writing while it is shown.
+	Stoppable() bool
 }
 
 // A CommandMenu can show people which commands there are.
@@ -161,9 +165,9 @@ type ThreadOpener interface {
 
 // A DeliveryChecker can look whether a part arrived whose sending had an unknown outcome.
 type DeliveryChecker interface {
-	// Find looks for a part by its Key where Send would have put it. False means
-	// that it did not arrive, and may be sent: whoever asks leaves the platform a
-	// moment to show what it took. An error tells nothing.
+	// Find looks for a part by its Key where Send would have put it. False means that it
+	// did not arrive, and may be sent: the caller first gives the platform a moment to
+	// show what it accepted. After an error neither is known.
 	Find(ctx context.Context, p OutgoingMessage) (Receipt, bool, error)
 }
 

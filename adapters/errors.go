@@ -55,6 +55,15 @@ func (k FailureKind) Permanent() bool {
 	return k == Invalid || k == NoTarget || k == Forbidden
 }
 
+// ErrDeaf is wrapped by the error with which a Receive ends whose connection works and
+// brings no events, though history shows that people write. The next one reads history
+// anew. An adapter returns it at most once in [DeafAgain], for a new connection may not
+// help.
+var ErrDeaf = errors.New("the connection brings no events though people write")
+
+// DeafAgain is the least time between two reconnections for [ErrDeaf].
+const DeafAgain = time.Hour
+
 // An Error is a failed call at the outer border.
 type Error struct {
 	Kind       FailureKind

@@ -73,7 +73,7 @@ const (
 // change and may be chosen to deceive.
 type Person struct {
 	ID     string // minted by the platform, immutable
-	Scope  string // where ID is unique: the Slack team; empty elsewhere
+	Scope  string // where ID is unique: the Slack team, or the chat that vouches for a program; empty elsewhere
 	Kind   PersonKind
 	Name   string // display name
 	Handle string // without @; may be empty
@@ -160,8 +160,8 @@ type PeopleJoined struct{ People []Person }
 type PeopleLeft struct {
 	People []Person
 	By     Person // who removed them; zero when they left by themselves
-	// Unseen is true when the platform tells nobody: the chat is no longer shown to
-	// them. It is news of those alone who are known to be in the chat.
+	// Unseen is true when the platform hid the chat from them without an event, as the
+	// adapter inferred. It concerns known members of the chat alone.
 	Unseen bool `json:",omitzero"`
 }
 

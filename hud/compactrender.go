@@ -71,7 +71,8 @@ func (c *compactRenderer) line(i, limit int) {
 	}
 	c.refs = append(c.refs, m.ID)
 	text := textformat.ClipRunes(m.Text, limit)
-	if c.all || c.named[i] {
+	named := c.all || c.named[i] || limit == ownClip && m.Sender == c.me && len(text) < len(m.Text)
+	if named {
 		c.b = appendMessageID(append(c.b, ' '), m, c.me)
 	}
 	marked := len(c.b)
@@ -89,7 +90,7 @@ func (c *compactRenderer) line(i, limit int) {
 	case marks != "" || c.sender != m.Sender:
 		c.b = append(c.b[:marked], ' ')
 		c.b = append(c.appendSpeaker(c.b, m), marks...)
-	case !c.all && !c.named[i]:
+	case !named:
 		c.b = append(c.b, ' ')
 	}
 	c.b = append(c.b, ':')
@@ -235,7 +236,7 @@ func (c *compactRenderer) text() string { return strings.TrimSuffix(string(c.b),
 func appendRoomHead(dst []byte, v *MindView, s *RoomView, shown, of int) []byte {
 	dst = append(append(dst, s.Short...), ' ')
 	dst = appendQuoted(dst, v.label(s))
-	if s.foreign {
+	if s.foreign && v.Agent != "" { // a person's own rooms have no circle to be beside
 		dst = append(dst, " (another circle)"...)
 	}
 	if of > 0 {

@@ -75,7 +75,7 @@ func TestShortLinesFitTheirBudget(t *testing.T) {
 	}
 }
 
-// What is said in a line is counted anew once it changed.
+// The text of a line is counted again once it has changed.
 func TestWhatALineSaysIsCountedAgainWhenItChanged(t *testing.T) {
 	w := newWorld(t)
 	id := w.room("Family", "kai", "ada")

@@ -13,7 +13,11 @@ import (
 
 // historyClips are the lengths, in characters, to which the words of a history
 // line are cut in its forms.
-var historyClips = [...]int{noLimit, 400, 80}
+var historyClips = [...]int{noLimit, ownClip, 80}
+
+// ownClip is the most characters that the history shows of a message of the agent's own:
+// it wrote the rest, and can read it again by the id that stands beside it.
+const ownClip = 400
 
 // maxCandidates is how many lines of one room a compaction may choose from: the newest
 // and those that match the query best, half and half.
@@ -136,8 +140,12 @@ func (h *history) element(k int, rel float64, rank int) Element {
 	value := (baseWeight*age.baseFactor()*share + relevanceWeight*rel) * recency(rank, 300) * v.focus(s) * importance(v, s.Room, i, tokens)
 	e := Element{Area: "history " + s.Short, What: ShortID(m.Seq), Value: value, Why: reason(rel, rank, string(age), string(talk)), lines: h.picked[k : k+1 : k+1]}
 	e.Forms = make([]Form, 0, len(historyClips))
+	long := m.Sender == v.Agent.Entity() && textformat.RunesLen(m.Text, ownClip) < len(m.Text)
 	for k, limit := range historyClips {
 		f := Form{Name: formNames[k], Tokens: tokens, Fidelity: []float64{1, 0.7, 0.4}[k], limit: limit}
+		if k == 0 && long {
+			continue
+		}
 		if k > 0 {
 			if textformat.RunesLen(m.Text, limit) == len(m.Text) {
 				continue

@@ -39,8 +39,8 @@ func TestALineThatAnswersNothingIsNotRelevant(t *testing.T) {
 	}
 }
 
-// What a line answers stands with it as a stub where it is shown nowhere else, and is
-// paid for.
+// A line that answers another has it as a stub when the frame shows it nowhere else,
+// and the stub counts towards the budget.
 func TestAnElementPaysForTheStubOfWhatItAnswers(t *testing.T) {
 	w := newWorld(t)
 	id := w.room("Family", "kai", "nova", "ada")

@@ -122,6 +122,27 @@ func TestHistoryBeforeTheFirstCycleNeedsAKeyframe(t *testing.T) {
 	}
 }
 
+// Of a long message of its own the agent sees the beginning in the history, with the id
+// by which it can read the rest. Those of others are whole where there is room.
+func TestHistoryClipsTheAgentsOwnLongMessages(t *testing.T) {
+	w := newWorld(t)
+	id := w.room("Family", "kai", "ada")
+	w.says(id, "kai", "theirs "+strings.Repeat("tell me more ", 100))
+	own := w.says(id, "ada", "mine "+strings.Repeat("so it is ", 900)+"the end")
+	w.v.Seats[0].Uplink.Cursor = 2
+	w.cut(CutFirst)
+	text := w.v.Keyframe.Text
+	if want := " " + Handle(own.ID) + " Ada (you) beginning: mine "; !strings.Contains(text, want) || strings.Contains(text, "the end") {
+		t.Errorf("the history lacks %q, or has the end:\n%s", want, text)
+	}
+	if n := strings.Count(text, "tell me more"); n != 100 {
+		t.Errorf("the history has %d of 100 repetitions", n)
+	}
+	if n := strings.Count(text, "so it is"); n < 30 || n > ownClip/len("so it is ") {
+		t.Errorf("the history has %d repetitions", n)
+	}
+}
+
 // The tail is small when nothing is recalled.
 func TestTailIsSmall(t *testing.T) {
 	w := newWorld(t)

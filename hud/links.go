@@ -70,7 +70,7 @@ func tooled(v *MindView) bool {
 // lookup reports whether a turn is the result of a tool that shows something. Other results
 // are objects that say how a call went.
 func lookup(t *spaces.TranscriptTurn) bool {
-	return t.Role == spaces.RoleTool && !strings.HasPrefix(t.Text, "{")
+	return t.Role == spaces.RoleTool && !strings.HasPrefix(t.Text, "{") || t.Role == spaces.RoleUser && strings.Contains(t.Text, ToolResultHead)
 }
 
 // inResults reports whether a result of a tool in the open cycle has the address.
@@ -133,4 +133,14 @@ func mentions(md string, a markup.ParsedAddress) bool {
 	return slices.ContainsFunc(strings.Split(markup.Visible(md), "\n"), func(line string) bool {
 		return slices.ContainsFunc(markup.Addresses(line), func(said string) bool { return a.Within(markup.ParseAddress(said)) })
 	})
+}
+
+// KnowsMore reports whether the mind knows something that a reader of the room may not read.
+func KnowsMore(v *MindView, r *SharedRoom) bool { return knowsMore(v, r) }
+
+// SaidHere reports whether a person wrote the address in the room, or a tool's result in the
+// open cycle has it.
+func SaidHere(v *MindView, r *SharedRoom, address string) bool {
+	a := markup.ParseAddress(address)
+	return a.Host != "" && (r.saidBy(people, a) || inResults(v, a))
 }

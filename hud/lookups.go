@@ -124,6 +124,8 @@ func newRoomReader(v *MindView) *roomReader { return &roomReader{v: v, tokens: m
 type ReadQuery struct {
 	Space  spaces.SpaceID
 	Before int64     // only lines before this seq; 0: all
+	After  int64     // only lines after this seq; 0: all
+	Others bool      // only messages of others than the agent
 	Since  time.Time // only lines from then on; zero: all
 	Until  time.Time // only lines before then; zero: all
 	Limit  int       // lines
@@ -144,7 +146,11 @@ func ReadLines(v *MindView, q ReadQuery) (string, []spaces.EventID) {
 	r := newRoomReader(v)
 	spent := 0
 	for i := to - 1; i >= 0 && len(lines) < limit; i-- {
-		if m := &s.Room.Chat.Messages[i]; m.Deleted || !s.shows(i) || !within(m.At, q.Since, q.Until) {
+		m := &s.Room.Chat.Messages[i]
+		if m.Seq <= q.After {
+			break
+		}
+		if m.Deleted || !s.shows(i) || !within(m.At, q.Since, q.Until) || q.Others && (m.Notice != nil || m.Sender == v.Agent.Entity()) {
 			continue
 		}
 		if spent += min(v.lineTokens(s, i), lookChars) + 8; spent > r.tokens && len(lines) > 0 {

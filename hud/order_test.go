@@ -29,10 +29,10 @@ func lived(t *testing.T) *world {
 }
 
 // GTS-03, GTS-06, GTS-09, CON-04, CON-39, CON-43, SEQ-77, SEQ-102: a frame begins with who the agent
-// is and ends with what to do; between them what changes least comes first: rooms,
-// what it wants and knows, its own past before what it has seen elsewhere, and the room
-// it is in last. Lines stand in the order they were said. What woke it is a line of
-// the inbox and stands nowhere else; nothing is marked as seen or new.
+// is and ends with what to do; between them what changes least comes first: rooms, what it wants and
+// knows, its own past before what it has seen elsewhere, and the room it is in last. Lines keep the
+// order of the log. The message that woke the agent is a line of the inbox and appears nowhere else;
+// nothing is marked as seen or new.
 func TestAFrameBeginsWithWhoAndEndsWithWhat(t *testing.T) {
 	w := lived(t)
 	f := w.frame()

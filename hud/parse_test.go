@@ -239,7 +239,7 @@ func TestQuoteShowsWhatHides(t *testing.T) {
 	}
 }
 
-// Whoever takes another's name is told apart, look-alikes too.
+// A person who takes another's name is told apart, look-alikes too.
 func TestTakenNamesAreToldApart(t *testing.T) {
 	w := newWorld(t)
 	id := w.room("Family", "kai", "ada")

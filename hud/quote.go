@@ -127,6 +127,20 @@ func templateToken(s string) bool {
 	return i-from >= 3 && i < len(s) && s[i] == ']'
 }
 
+// FindHidden returns the first character of a text that a reader cannot see, or sees as
+// something else; parts of emoji, tabs and line ends are none.
+func FindHidden(text string) (r rune, found bool) {
+	prev := rune(-1)
+	for i, r := range text {
+		control := r < 0x20 && r != '\n' && r != '\t' || r == 0x7f || r == utf8.RuneError
+		if control || r >= utf8.RuneSelf && hidden(r) && !joins(prev, r, text[i+utf8.RuneLen(r):]) {
+			return r, true
+		}
+		prev = r
+	}
+	return 0, false
+}
+
 // hidden reports whether a reader cannot see r, or sees it as something else.
 func hidden(r rune) bool {
 	switch {

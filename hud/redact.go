@@ -81,7 +81,9 @@ func (r TextRedaction) Distinct() TextRedaction {
 // the same words are redacted too.
 func (r TextRedaction) Text(text string) string {
 	for _, w := range r {
-		if strings.Contains(text, w.core) {
+		if strings.HasPrefix(w.words, FileTextHead+" ~") {
+			text = withoutFile(text, w.words)
+		} else if strings.Contains(text, w.core) {
 			text = redactWords(text, w.words)
 		}
 	}

@@ -46,8 +46,8 @@ func TestLinesAreFoundByMoreThanTheirWords(t *testing.T) {
 	}
 }
 
-// SEQ-44, SEQ-54, SEQ-74: an answer is recalled with its question, also when that stands
-// far before it.
+// SEQ-44, SEQ-54, SEQ-74: an answer is recalled with its question, also when that is far
+// before it.
 func TestARecalledAnswerHasItsQuestion(t *testing.T) {
 	w := newWorld(t)
 	id := w.room("Family", "kai", "nova", "sage", "ada")

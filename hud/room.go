@@ -96,6 +96,12 @@ func (r *SharedRoom) Meet(seen []spaces.SpaceMember) {
 	}
 }
 
+// Grow makes room for n more messages.
+func (r *SharedRoom) Grow(n int) {
+	r.Chat.Grow(n)
+	r.cache = slices.Grow(r.cache, n)
+}
+
 // Apply folds one event. Events must come in seq order; one that was applied
 // already changes nothing.
 func (r *SharedRoom) Apply(e spaces.Event) {

@@ -146,6 +146,9 @@ func planLine(v *MindView, t *spaces.WakeTimer) string {
 	if s := v.Seat(t.Space); s != nil {
 		line += ", for " + s.Short
 	}
+	if t.Look.Wanted() {
+		line += ", looks first at " + Quote(t.Look.String())
+	}
 	return line + ": " + Quote(t.Note)
 }
 

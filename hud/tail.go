@@ -1,6 +1,7 @@
 package hud
 
 import (
+	"strconv"
 	"strings"
 	"time"
 
@@ -86,6 +87,7 @@ func (v *MindView) Tail(in TailInput) FrameTail {
 // that asked:
 //
 //	RESULT call_7: replied, of what you asked #o3 in s1. Max (agent) replied #a9; Zoe (agent) silent ← TRIGGER
+//	RESULT call_8: replied, of what you asked #p1 in s1. Kai (human) chose 2 "Wednesday" ← TRIGGER
 //
 // The answers themselves are shown by the inbox that follows.
 func (v *MindView) WaitOver(wait *spaces.PendingWait) spaces.TranscriptTurn {
@@ -250,7 +252,12 @@ func (w *tailWriter) waitResult(wait *spaces.PendingWait) {
 		if s != nil && a.Who != "" {
 			b = append(s.Room.appendSpeaker(b, a.Who, w.v.me()), ' ')
 		}
-		b = append(b, word(string(a.Outcome))...)
+		if a.Choice > 0 && a.Choice <= len(wait.Options) {
+			b = strconv.AppendInt(append(b, "chose "...), int64(a.Choice), 10)
+			b = appendQuoted(append(b, ' '), wait.Options[a.Choice-1])
+		} else {
+			b = append(b, word(string(a.Outcome))...)
+		}
 		if s == nil {
 			continue
 		}

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// PRD-6.5-A8: what is said of setting up a room comes before what the frame ends
-// with, and takes nothing where nothing is said.
+// PRD-6.5-A8: the part about setting up a room comes before the end of the frame, and
+// takes no room when it is empty.
 func TestATailHasASetUpOnlyWhereThereIsOne(t *testing.T) {
 	w := newWorld(t)
 	w.v.Active = w.room("Family", "kai", "ada")

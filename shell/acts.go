@@ -48,11 +48,16 @@ type toolSpec struct {
 	risk   spaces.ToolRisk
 	room   bool // it acts on a room
 	hidden bool // not offered to the model
-	schema json.RawMessage
-	about  string
-	check  *jsonschema.Resolved
-	values map[string][]string // of the arguments that are one of a few words
-	decode func(args []byte) (tool, error)
+	// onDemand is true for a tool that a grant or the situation offers.
+	onDemand bool
+	schema   json.RawMessage
+	about    string
+	check    *jsonschema.Resolved
+	values   map[string][]string // of the arguments that are one of a few words
+	decode   func(args []byte) (tool, error)
+	// outside is the tool that the act calls outside of the rooms; nil for our own.
+	outside *OutsideTool
+	version string // see [spaces.ToolDefinition]
 }
 
 // plainLists says of lists that they are lists: that they may be null as well is how
@@ -67,6 +72,19 @@ func plainLists(s *jsonschema.Schema) {
 	plainLists(s.Items)
 	for _, p := range s.Properties {
 		plainLists(p)
+	}
+}
+
+// open leaves out of a schema that there are no other arguments: it costs tokens in every
+// request, some endpoints do not take it, and what a call has is checked anyhow.
+func open(s *jsonschema.Schema) {
+	if s == nil {
+		return
+	}
+	s.AdditionalProperties = nil
+	open(s.Items)
+	for _, p := range s.Properties {
+		open(p)
 	}
 }
 
@@ -95,6 +113,7 @@ func define[T tool](name string, tier spaces.ToolTier, risk spaces.ToolRisk, roo
 		values = e.values()
 	}
 	offered := schema.CloneSchemas()
+	open(offered)
 	for name, all := range values {
 		for _, v := range all {
 			offered.Properties[name].Enum = append(offered.Properties[name].Enum, v)
@@ -121,11 +140,22 @@ func understood(s toolSpec) toolSpec {
 	return s
 }
 
+// onDemand returns a tool that is offered only where a grant or the situation asks for it,
+// see [ToolRegistry.offering], and understood everywhere. Few runs need it, and each
+// request has the schemas of all that is offered.
+func onDemand(s toolSpec) toolSpec {
+	s.hidden, s.onDemand = true, true
+	return s
+}
+
 // A ToolRegistry is every act this version has, in the order the model sees them.
 type ToolRegistry struct {
 	specs    []toolSpec
 	tools    []llm.ToolSpec
 	manifest spaces.ToolManifest
+	extra    int  // tokens in a request of tools besides those that all agents have
+	outside  bool // some of them are outside tools
+	skills   []OfferedSkill
 }
 
 // NewCatalogue returns the acts of DESIGN 6 that are built; those that send files
@@ -135,6 +165,7 @@ func NewCatalogue(files bool) *ToolRegistry {
 	c := &ToolRegistry{specs: []toolSpec{
 		define[sendMessage]("send_message", plat, spaces.RiskWriteOwn, true),
 		understood(define[sendReply]("send_reply", plat, spaces.RiskWriteOwn, true)),
+		define[ask]("ask", plat, spaces.RiskWriteOwn, true),
 		define[react]("react", plat, spaces.RiskWriteOwn, true),
 		define[editMessage]("edit_message", plat, spaces.RiskWriteOwn, true),
 		define[deleteMessage]("delete_message", plat, spaces.RiskWriteOwn, true),
@@ -144,31 +175,23 @@ func NewCatalogue(files bool) *ToolRegistry {
 		understood(define[view]("view", sys, spaces.RiskReadOwn, false)),
 		define[readMessages]("read_messages", plat, spaces.RiskReadOwn, false),
 		define[search]("search", plat, spaces.RiskReadOwn, false),
-		define[sleep]("sleep", sys, spaces.RiskReadOwn, false),
+		onDemand(define[sleep]("sleep", sys, spaces.RiskReadOwn, false)),
 		define[remind]("remind", sys, spaces.RiskReadOwn, false),
 		understood(define[timer]("timer", sys, spaces.RiskReadOwn, false)),
 		understood(define[plan]("plan", sys, spaces.RiskReadOwn, false)),
-		define[bookmark]("bookmark", sys, spaces.RiskReadOwn, false),
+		onDemand(define[bookmark]("bookmark", sys, spaces.RiskReadOwn, false)),
 		define[note]("note", sys, spaces.RiskReadOwn, false),
 		define[goal]("goal", sys, spaces.RiskReadOwn, false),
 		define[remember]("remember", sys, spaces.RiskReadOwn, false),
 		define[forget]("forget", sys, spaces.RiskReadOwn, false),
-		define[fork]("fork", sys, spaces.RiskReadOwn, false),
+		onDemand(define[fork]("fork", sys, spaces.RiskReadOwn, false)),
 		define[done]("done", sys, spaces.RiskReadOwn, false),
-		define[setUp]("set_up", plat, spaces.RiskWriteOwn, true), // it speaks, and can be taken away
+		onDemand(define[setUp]("set_up", plat, spaces.RiskWriteOwn, true)), // it speaks, and can be taken away
 	}}
 	if files {
 		c.specs = append(c.specs, define[sendFile]("send_file", plat, spaces.RiskWriteOwn, true))
 	}
-	var offers []spaces.ToolDefinition
-	for _, s := range c.specs {
-		if s.hidden {
-			continue
-		}
-		c.tools = append(c.tools, llm.ToolSpec{Name: s.name, Description: s.about, Schema: s.schema})
-		offers = append(offers, spaces.ToolDefinition{Name: s.name, Tier: s.tier, Risk: s.risk, About: s.about, Schema: s.schema})
-	}
-	c.manifest = spaces.NewManifest(offers)
+	c.list()
 	return c
 }
 
@@ -187,6 +210,13 @@ func (c *ToolRegistry) Tier(name string) spaces.ToolTier {
 		return s.tier
 	}
 	return spaces.TierMarketplace
+}
+
+// IsBuiltIn reports whether a name, in whatever case and form, is that of one of our own
+// tools, or of one that models use for one.
+func IsBuiltIn(name string) bool {
+	builtIn := NewCatalogue(true)
+	return builtIn.index(plainName(name)) >= 0 || name == "read_result" || name == "tool_details" || name == "read_file" || name == "read_skill"
 }
 
 // isRoom reports whether the act does something to a room.
@@ -209,7 +239,7 @@ var toolNames = map[string]string{
 	"msg": "send_message", "say": "send_message", "send": "send_message", "message": "send_message", "sendtext": "send_message",
 	"reply": "send_message", "respond": "send_message", "answer": "send_message", "speak": "send_message", "post": "send_message",
 	"postmessage": "send_message", "sendmsg": "send_message", "replytomessage": "send_message",
-	"reacttomessage": "react", "addreaction": "react", "memorize": "remember", "savememory": "remember", "searchmessages": "search",
+	"askuser": "ask", "askquestion": "ask", "askhuman": "ask", "poll": "ask", "choose": "ask", "reacttomessage": "react", "addreaction": "react", "memorize": "remember", "savememory": "remember", "searchmessages": "search",
 	"reminder": "remind", "setreminder": "remind", "createreminder": "remind", "remindme": "remind", "schedule": "remind", "lookup": "look",
 }
 

@@ -196,11 +196,11 @@ func (use) values() map[string][]string {
 
 func (a use) perform(s *stepContext) toolResult {
 	if a.Object == "capabilities" {
-		return s.shown(prompt("capabilities.v1"), nil)
+		return s.shown(s.prompts.Text("capabilities"), nil)
 	}
 	text, refs, ok := hud.ObjectText(s.view, a.Object, a.Input)
 	if a.Object == "memories" {
-		text += "\n\n" + prompt("memory.v1")
+		text += "\n\n" + s.prompts.Text("memory")
 	}
 	if !ok {
 		return s.deny("unknown_object", "There is no such object here.", "look takes spaces, members, info, files, reminders, memories, goals, notes, bookmarks or capabilities.")

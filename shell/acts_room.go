@@ -41,7 +41,7 @@ func (a sendMessage) perform(s *stepContext) toolResult {
 	s.account, s.more = cmp.Or(strings.TrimSpace(a.Account), s.account), s.more || a.More
 	s.speaks(&e, room, a.Why)
 	if a.Wait {
-		out = s.await(e, room)
+		out = s.await(e, room, spaces.WaitSpec{Who: e.Mention, Due: s.now.Add(s.settings.WaitTimeout)})
 	} else {
 		out = s.do(e)
 	}

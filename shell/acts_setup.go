@@ -26,7 +26,7 @@ type setUp struct {
 	Step    string      `json:"step"`
 	Purpose string      `json:"purpose,omitempty" jsonschema:"propose: what the room is for"`
 	Facts   []string    `json:"facts,omitempty" jsonschema:"as in remember"`
-	Plans   []setUpPlan `json:"plans,omitempty" jsonschema:"as in plan"`
+	Plans   []setUpPlan `json:"plans,omitempty"`
 	Wishes  []setUpWish `json:"wishes,omitempty" jsonschema:"what only the operator can change"`
 }
 
@@ -65,27 +65,34 @@ func (a setUp) perform(s *stepContext) toolResult {
 	return s.deny("bad_step", "There is no such step.", "propose, apply or drop.")
 }
 
-// propose posts the plan in the room and notes that it is open.
+// setUpOptions are the buttons below a proposal.
+var setUpOptions = []string{"Yes", "No"}
+
+// propose posts the plan in the room with buttons, notes that it is open, and ends the
+// wake until people have answered it.
 func (a setUp) propose(s *stepContext, room *hud.SharedRoom, at spaces.RoomOnboarding) toolResult {
 	plan, due, out := a.plan(s)
 	if plan == nil {
 		return out
 	}
-	text, out := s.speech(room, proposal(plan, due, s, room))
+	text, out := s.speech(room, proposal(plan, due, s, room)+spaces.OptionList(setUpOptions))
 	if text == "" {
 		return out
 	}
 	e := s.effect(spaces.ActSend, room)
 	e.Text = text
 	e.Chain = spaces.NextChain(s.wake.Consumed, e.Target, e.ID)
-	out = s.do(e)
-	if e.Branch == "" {
-		s.noteSetUp(spaces.OnboardingNote{
-			Space: room.ID(), State: spaces.SetUpProposed, Seen: e.Seen, Message: e.ID, Plan: plan,
-			Sources: at.From(s.inView()), Readers: at.Common(s.readers()),
-		})
+	if e.Branch != "" {
+		return s.do(e)
 	}
-	out.body["next"] = "They have been shown it and asked. Wait for a person's word."
+	if out = s.await(e, room, spaces.WaitSpec{Options: setUpOptions, Due: s.now.Add(setUpLasts)}); !out.ok {
+		return out
+	}
+	s.noteSetUp(at, spaces.OnboardingNote{
+		Space: room.ID(), State: spaces.SetUpProposed, Seen: e.Seen, Message: e.ID, Plan: plan,
+		Sources: at.From(s.inView()), Readers: at.Common(s.readers()),
+	})
+	out.body["next"] = "They have been shown it and asked. A yes to it wakes you: by its buttons, or in words that reply to it."
 	return out
 }
 
@@ -138,8 +145,8 @@ func (s *stepContext) applySetUp(room *hud.SharedRoom, at spaces.RoomOnboarding)
 		return s.deny("not_proposed", "This has been set up already.", "Say what was set up.")
 	case at.State != spaces.SetUpProposed || !live(at, s.now) || said == nil || said.Deleted || said.Failure != "":
 		return s.deny("not_proposed", "No proposal stands in this room.", "Propose first; a person has to say yes.")
-	case !s.answered(room, said.Seq):
-		return s.deny("not_approved", "Nobody here has answered the proposal.", "Wait until a person says yes. What agents and bots say does not count.")
+	case !approved(s.wake, room, said):
+		return s.deny("not_approved", "No person here has said yes to the proposal.", "Ask them to press Yes below it, or to reply to it. What agents and bots say does not count.")
 	}
 	timers, out := s.setUpTimers(room, at.Plan.Plans)
 	if !out.ok {
@@ -156,7 +163,7 @@ func (s *stepContext) applySetUp(room *hud.SharedRoom, at spaces.RoomOnboarding)
 	for _, m := range memories {
 		s.inner, s.bound = append(s.inner, m), append(s.bound, m.ID)
 	}
-	s.noteSetUp(spaces.OnboardingNote{Space: room.ID(), State: spaces.SetUpDone, Seen: s.upto})
+	s.noteSetUp(at, spaces.OnboardingNote{Space: room.ID(), State: spaces.SetUpDone, Seen: s.upto})
 	var plans []map[string]any
 	for _, t := range timers {
 		plans = append(plans, map[string]any{"id": hud.Handle(t.Plan), "next": hud.ClockIn(t.Due)})
@@ -167,11 +174,34 @@ func (s *stepContext) applySetUp(room *hud.SharedRoom, at spaces.RoomOnboarding)
 	})
 }
 
-// answered reports whether a person's message of the room, after seq, woke the cycle.
-func (s *stepContext) answered(room *hud.SharedRoom, seq int64) bool {
-	return slices.ContainsFunc(s.wake.Events, func(e spaces.Event) bool {
+// approved reports whether the answer of a person to a proposal woke the cycle, and was not
+// no: a button below it, a reply to it, or, in their own chat, any words after it. What the
+// words mean the model judges.
+func approved(wake *spaces.Wake, room *hud.SharedRoom, proposal *spaces.ChatMessage) bool {
+	own := func(e spaces.Event) bool {
 		_, byPerson := personal(room, e)
-		return byPerson && e.Space == room.ID() && e.Seq > seq
+		return byPerson && e.Space == room.ID()
+	}
+	for _, w := range wake.Waits {
+		if w.Message != proposal.ID || w.Outcome != spaces.WaitReplied {
+			continue
+		}
+		a := w.Answers[len(w.Answers)-1]
+		said := func(e spaces.Event) bool { return e.ID == a.Event && own(e) }
+		return a.Choice == 1 && a.Event == "" || a.Choice < 2 && slices.ContainsFunc(wake.Events, said)
+	}
+	return slices.ContainsFunc(wake.Events, func(e spaces.Event) bool {
+		return own(e) && (e.ReplyTo == proposal.ID || room.Space().Direct && e.Seq > proposal.Seq)
+	})
+}
+
+// declined reports whether a person's message of the room, or their answer to the
+// proposal, woke the cycle.
+func declined(wake *spaces.Wake, room *hud.SharedRoom, proposal spaces.EventID) bool {
+	answered := func(w spaces.PendingWait) bool { return w.Message == proposal && w.Outcome == spaces.WaitReplied }
+	return slices.ContainsFunc(wake.Waits, answered) || slices.ContainsFunc(wake.Events, func(e spaces.Event) bool {
+		_, byPerson := personal(room, e)
+		return byPerson && e.Space == room.ID()
 	})
 }
 
@@ -215,11 +245,11 @@ func (s *stepContext) dropSetUp(room *hud.SharedRoom, at spaces.RoomOnboarding) 
 	if !live(at, s.now) {
 		return s.deny("not_open", "Nobody is setting up this room.", "There is nothing to drop.")
 	}
-	if !s.answered(room, 0) {
+	if !declined(s.wake, room, at.Message) {
 		return s.deny("not_asked", "No person here has declined.", "What agents and bots say does not count.")
 	}
 	if s.branch == "" {
-		s.noteSetUp(spaces.OnboardingNote{Space: room.ID(), State: spaces.SetUpDropped, Seen: s.upto})
+		s.noteSetUp(at, spaces.OnboardingNote{Space: room.ID(), State: spaces.SetUpDropped, Seen: s.upto})
 	}
 	return s.done(map[string]any{})
 }
@@ -234,7 +264,11 @@ func (s *stepContext) falls(b spaces.EventBody) bool {
 	return ok && slices.Contains(s.bound, m.ID)
 }
 
-// noteSetUp keeps how far a room's set-up has come.
-func (s *stepContext) noteSetUp(next spaces.OnboardingNote) {
+// noteSetUp keeps how far a room's set-up has come. The buttons below an earlier proposal
+// go away.
+func (s *stepContext) noteSetUp(at spaces.RoomOnboarding, next spaces.OnboardingNote) {
+	if at.Message != "" && at.Message != next.Message {
+		s.givenUp = append(s.givenUp, at.Message)
+	}
 	s.inner = append(s.inner, setUpNote(s.wake.Cycle.ID, next))
 }

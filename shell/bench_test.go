@@ -11,6 +11,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/hud"
 	"github.com/trestle-bridge/trestle/internal/llm"
+	"github.com/trestle-bridge/trestle/internal/money"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -47,8 +48,8 @@ func (l *ledger) Waits(context.Context, spaces.Mind) ([]spaces.PendingWait, erro
 
 func (l *ledger) Keyframe(context.Context, spaces.Mind) (*spaces.Keyframe, error) { return nil, nil }
 
-func (l *ledger) SpentBySenders(context.Context, time.Time, spaces.CycleID) (int, error) {
-	return 0, nil
+func (l *ledger) SpentBySenders(context.Context, time.Time, spaces.CycleID) (money.UsedTokens, error) {
+	return money.UsedTokens{}, nil
 }
 
 func (l *ledger) AnswerForms(context.Context, spaces.AgentID, string, int) ([]spaces.AnswerForm, error) {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/hud"
+	"github.com/trestle-bridge/trestle/internal/money"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -22,8 +23,8 @@ func (c *cycle) afford(ctx context.Context) (ended bool, err error) {
 	cl := &spaces.CycleClose{Stop: spaces.StopBudget, Detail: detail}
 	if say != "" {
 		cl.Detail += " (TRS-M09)" // a day's budget, which operators are told of
-		cl.Room = c.home()
-		cl.Say, cl.Once = say, "budget|"+string(cl.Room)+"|"+c.shell.Now().UTC().Format(time.DateOnly)
+		room := c.home()
+		cl.Notices = []spaces.RoomNotice{{Room: room, Key: "budget|" + string(room) + "|" + c.shell.Now().UTC().Format(time.DateOnly), Text: say}}
 		c.stop(cl)
 		return true, c.commit(ctx, spaces.StepCommit{Close: cl, Timers: c.putOff()}, nil)
 	}
@@ -51,51 +52,51 @@ const wasPutOff = " (put off: it was due "
 // what recurs has its next time, and a mind that sleeps is to wake.
 func (c *cycle) putOff() []spaces.WakeTimer {
 	t := c.wake.Timer
-	if t == nil || c.step > 0 || t.Cron != "" || t.Kind == spaces.TimerSleep {
+	if t == nil || len(c.turns) > 0 || t.Cron != "" || t.Kind == spaces.TimerSleep {
 		return nil
 	}
 	again, now := *t, c.shell.Now()
 	again.ID, again.Due = c.shell.NewID(), now.UTC().Truncate(24*time.Hour).Add(24*time.Hour+nextDay)
 	if !strings.Contains(t.Note, wasPutOff) {
-		again.Note += wasPutOff + hud.ClockIn(t.Due.In(c.shell.clock(t))) + ", when the tokens of the day were used up)"
+		again.Note += wasPutOff + hud.ClockIn(t.Due.In(c.shell.clock(t))) + ", when the budget of the day was used up)"
 	}
 	return []spaces.WakeTimer{again}
 }
 
 // What a room is told, once a day, when a day's budget has ended a run there.
 const (
-	sayBudget = "I stop here: the token budget for today is used up. Tomorrow (UTC) there is a new one."
-	saySender = "I stop here: the tokens for today of somebody who asked are used up. Tomorrow (UTC) there are new ones."
+	sayBudget = "I stop here: the budget for today is used up. Tomorrow (UTC) there is a new one."
+	saySender = "I stop here: the budget for today of a person who asked is used up. Tomorrow (UTC) there is a new one."
 )
 
 // overdrawn returns which cap is reached, or "", and what the room is told of it.
 func (c *cycle) overdrawn(ctx context.Context) (detail, say string, err error) {
-	set, now := c.settings, c.shell.Now()
-	used := c.usage.Total()
-	c.warn("this cycle", used, set.CycleTokens)
-	if set.CycleTokens > 0 && used >= set.CycleTokens {
-		return fmt.Sprintf("this cycle has used %d of %d tokens", used, set.CycleTokens), "", nil
+	b, now := c.settings.Budget, c.shell.Now()
+	used := c.usage.Used()
+	c.warn("this cycle", used, b.Cycle)
+	if b.Cycle.Reached(used) {
+		return "this cycle has used " + b.Cycle.Compare(used), "", nil
 	}
-	if set.AgentTokens > 0 || set.SpaceTokens > 0 || set.AllTokens > 0 {
+	if b.daily() {
 		spent, err := c.shell.Record.Spent(ctx, now, c.mind.id.Agent, c.home())
 		if err != nil {
 			return "", "", fmt.Errorf("tokens spent: %w", err)
 		}
-		c.warn("the agent", spent.Agent, set.AgentTokens)
-		c.warn("this space", spent.Space, set.SpaceTokens)
-		c.warn("all agents", spent.All, set.AllTokens)
-		if detail := overspent(spent, set); detail != "" {
+		c.warn("the agent", spent.Agent, b.Agent)
+		c.warn("this space", spent.Space, b.Space)
+		c.warn("all agents", spent.All, b.All)
+		if detail := overspent(spent, b); detail != "" {
 			return detail, sayBudget, nil
 		}
 	}
-	if set.SenderTokens > 0 {
+	if b.Sender.Limited() {
 		spent, err := c.shell.Record.SpentBySenders(ctx, now, c.wake.Cycle.ID)
 		if err != nil {
 			return "", "", fmt.Errorf("tokens spent by senders: %w", err)
 		}
-		c.warn("a sender", spent, set.SenderTokens)
-		if spent >= set.SenderTokens {
-			return fmt.Sprintf("a sender used %d of %d tokens today", spent, set.SenderTokens), saySender, nil
+		c.warn("a sender", spent, b.Sender)
+		if b.Sender.Reached(spent) {
+			return "a sender used " + b.Sender.Compare(spent) + " today", saySender, nil
 		}
 	}
 	return "", "", nil
@@ -105,21 +106,24 @@ func (c *cycle) overdrawn(ctx context.Context) (detail, say string, err error) {
 const nearly = 80
 
 // warn says once a cycle that a budget is nearly spent.
-func (c *cycle) warn(whose string, used, limit int) {
-	if c.warned || limit <= 0 || used >= limit || used*100 < limit*nearly {
+func (c *cycle) warn(whose string, used money.UsedTokens, limit money.SpendLimit) {
+	share := limit.Share(used)
+	if c.warned || limit.Reached(used) || share < nearly {
 		return
 	}
 	c.warned = true
-	c.shell.publish("budget_warning", fmt.Sprintf("%s used %d of %d tokens", whose, used, limit), c.facts("share", used*100/limit))
+	c.shell.publish("budget_warning", whose+" used "+limit.Compare(used), c.facts("share", share))
 }
 
-func overspent(spent UsageToday, set AgentSettings) string {
+// overspent returns which daily budget is used up, or "".
+func overspent(spent UsageToday, b BudgetLimits) string {
 	for _, c := range []struct {
-		who         string
-		used, limit int
-	}{{"the agent", spent.Agent, set.AgentTokens}, {"this space", spent.Space, set.SpaceTokens}, {"all agents", spent.All, set.AllTokens}} {
-		if c.limit > 0 && c.used >= c.limit {
-			return fmt.Sprintf("%s used %d of %d tokens today", c.who, c.used, c.limit)
+		who   string
+		used  money.UsedTokens
+		limit money.SpendLimit
+	}{{"the agent", spent.Agent, b.Agent}, {"this space", spent.Space, b.Space}, {"all agents", spent.All, b.All}} {
+		if c.limit.Reached(c.used) {
+			return c.who + " used " + c.limit.Compare(c.used) + " today"
 		}
 	}
 	return ""

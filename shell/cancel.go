@@ -24,6 +24,9 @@ func (s *Shell) Cancel(ctx context.Context, h spaces.StopRequest) (spaces.StopRe
 	if err != nil {
 		return spaces.StopResult{}, fmt.Errorf("cancel: %w", err)
 	}
+	if s.runner != nil {
+		s.runner.cancel(done.Calls)
+	}
 	for _, r := range done.Runs {
 		s.interrupt(wakeKey{r.Mind, r.Space}, r.Run)
 	}

@@ -131,6 +131,9 @@ func (s *Shell) serve(ctx context.Context, t *claimAttempt) {
 // attend runs what was claimed, gives the place free, and tends the mind.
 func (s *Shell) attend(ctx context.Context, t *claimAttempt) {
 	s.carry(ctx, t)
+	if t.wake != nil && t.wake.Timer != nil && t.wake.Timer.Kind == spaces.TimerTool { // the room has waited for it
+		s.Ring([]spaces.PendingWork{{Mind: t.place.mind, Space: t.wake.Timer.Space}})
+	}
 	if t.wake != nil || t.erased {
 		s.tend(ctx, t.place)
 	}

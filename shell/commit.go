@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/trestle-bridge/trestle/hud"
@@ -33,11 +34,18 @@ func (c *cycle) commit(ctx context.Context, sc spaces.StepCommit, learnt []space
 		sc.Inner = append(slices.Clip(sc.Inner), moves)
 	}
 	sc.Turns = append(slices.Clip(c.pending), sc.Turns...)
+	if c.thought != "" {
+		sc.Inner = append([]spaces.EventBody{spaces.ThoughtRecorded{Cycle: c.wake.Cycle.ID, Step: c.step, Text: c.thought}}, sc.Inner...)
+	}
 	sc.Inner = append(slices.Clip(c.ended), sc.Inner...)
+	sc.Shown = c.results
+	if c.found.text == "" || len(sc.Turns) > 0 { // what was found and not shown is found again
+		sc.Looked = c.found.timer
+	}
 	if own := c.setUp.told(sc.Close); len(own) > 0 {
 		sc.Inner, learnt = slices.Concat(own, sc.Inner), slices.Concat(own, learnt)
 	}
-	if sc.Close == nil && c.takesIn() || sc.Close != nil && !sc.Close.Back {
+	if sc.Close == nil && c.takesIn() && len(sc.Runs) == 0 || sc.Close != nil && !sc.Close.Back {
 		sc.Judge = c.shell.judge(c.place)
 	}
 	if sc.Close != nil {
@@ -51,7 +59,8 @@ func (c *cycle) commit(ctx context.Context, sc spaces.StepCommit, learnt []space
 		if sc.Close.Rest == "" && !sc.Close.Back {
 			sc.Close.Rest, sc.Close.Derived = c.derive(sc), true
 		}
-		sc.Close.Denials, sc.Close.Manifest, sc.Close.Plan = c.denials, c.shell.catalogue.Manifest(), c.plan
+		sc.Close.Denials, sc.Close.Manifest, sc.Close.Plan = c.denials, c.tools.Manifest(), c.plan
+		sc.Close.Prompts = strings.Join(c.system.set.Used(), " ")
 	}
 	done, err := c.shell.Journal.Commit(ctx, sc)
 	if err != nil {
@@ -59,7 +68,10 @@ func (c *cycle) commit(ctx context.Context, sc spaces.StepCommit, learnt []space
 	}
 	c.step++
 	c.turns = append(c.turns, sc.Turns...)
-	c.pending, c.ended, c.unsaved, c.empty = nil, nil, spaces.TokenUsage{}, false
+	if sc.Looked != nil {
+		c.found.timer = nil
+	}
+	c.pending, c.ended, c.results, c.unsaved, c.empty, c.thought = nil, nil, nil, spaces.TokenUsage{}, false, ""
 	c.setUp.noted = nil
 	c.mind.learn(learnt, now)
 	if len(sc.Timers) > 0 || slices.ContainsFunc(learnt, func(b spaces.EventBody) bool { return b.Kind() == spaces.KindForgot }) {
@@ -85,7 +97,8 @@ func (c *cycle) commit(ctx context.Context, sc spaces.StepCommit, learnt []space
 // takesIn reports whether rows that arrive in this step may join the cycle. An act
 // takes a step, so the last third of them is for what is there: what comes then is
 // seen, and answered, by the next cycle (ADR 4). Only who looks again is shown all that
-// came.
+// came. Nor do rows join a step that calls outside tools: the run may end before the next
+// step, and would consume what it was never shown.
 func (c *cycle) takesIn() bool {
 	left := c.settings.MaxSteps - (c.step + 1)
 	return left >= max(1, c.settings.MaxSteps/3) || left > 0 && c.again == c.step+1
@@ -101,6 +114,7 @@ func (c *cycle) join(done spaces.CommitResult) {
 		c.wake.Waits = append(c.wake.Waits, done.Waits[i])
 		c.wake.Consumed = append(c.wake.Consumed, done.Waits[i].Consumed())
 	}
+	c.takesUp(done.Joined)
 	for i, r := range done.Joined {
 		e := done.JoinedEvents[i]
 		c.wake.Rows = append(c.wake.Rows, r)
@@ -113,6 +127,7 @@ func (c *cycle) join(done spaces.CommitResult) {
 var resting = map[spaces.StopReason]spaces.ShellState{
 	spaces.StopSleeping:     spaces.Sleeping,
 	spaces.StopWaitingReply: spaces.WaitingReply,
+	spaces.StopWaitingTool:  spaces.WaitingReply,
 }
 
 // stop moves the machine to where the closing ends it.
@@ -137,6 +152,7 @@ func (c *cycle) close(ctx context.Context, cl *spaces.CycleClose) error {
 
 // closed takes the finished cycle into the mind's history.
 func (c *cycle) closed(cl *spaces.CycleClose, n int64, at time.Time) {
+	c.wake.Cycle.Stop = cl.Stop
 	c.mind.end(c.wake.Cycle.ID, &spaces.ClosedCycle{
 		ID: c.wake.Cycle.ID, N: n, Space: c.wake.Cycle.Space, Rest: cl.Rest, Stop: cl.Stop, Ended: at, Turns: c.turns,
 	}, c.looked)
@@ -149,7 +165,8 @@ func (c *cycle) closed(cl *spaces.CycleClose, n int64, at time.Time) {
 var retryAfter = []time.Duration{5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute}
 
 // timerAgain is the delay before a timer whose wake met a failing endpoint fires
-// again. A wake the endpoint refuses for what is in it is over.
+// again. It doubles with each of its tries, up to the last of retryAfter. A wake the
+// endpoint refuses for what is in it is over.
 const timerAgain = 2 * time.Minute
 
 // maxOutage is how old a message may be that waits for an endpoint which makes nothing
@@ -226,19 +243,19 @@ func (c *cycle) abandon(ctx context.Context, stop spaces.StopReason, detail stri
 	if spared {
 		pause = max(pause, min(c.waited()/8, retryAfter[last]))
 	}
-	cl := &spaces.CycleClose{Stop: stop, Detail: textformat.ClipBytes(detail, 400), Back: c.spoke == 0, Spared: spared, RetryAt: c.shell.Now().Add(pause)}
+	cl := &spaces.CycleClose{Stop: stop, Detail: textformat.ClipBytes(detail, 400), Back: c.spoke == 0 && !c.acted, Spared: spared, RetryAt: c.shell.Now().Add(pause)}
 	for _, kind := range of {
 		c.tellsOfOutage(cl, kind, pause)
 	}
 	sc := spaces.StepCommit{Close: cl}
 	if t := c.wake.Timer; t != nil && cl.Back && (spared || stop != spaces.StopModelError) {
 		again := *t
-		again.ID, again.Due = c.shell.NewID(), c.shell.Now().Add(timerAgain)
+		again.ID, again.Due, again.Tries = c.shell.NewID(), c.shell.Now().Add(min(timerAgain<<min(t.Tries, 8), retryAfter[last])), t.Tries+1
 		again.Cron = "" // the next time it recurs is set already
 		sc.Timers = append(sc.Timers, again)
 	}
 	if cl.Back {
-		c.pending, c.ended = nil, nil // the next attempt shows it again
+		c.pending, c.ended, c.results, c.found.timer = nil, nil, nil, nil // the next attempt shows it again
 	}
 	if at := c.machine.State(); at == spaces.Idle || at == spaces.Sleeping || at == spaces.WaitingReply {
 		c.machine = NewMachine(c.wake.Cycle.ID, spaces.Engaging) // a refused commit's moves did not happen

@@ -1,15 +1,15 @@
 package shell
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
-	"sync"
-	"text/template"
 	"time"
 
 	"github.com/trestle-bridge/trestle/hud"
 	"github.com/trestle-bridge/trestle/internal/llm"
+	"github.com/trestle-bridge/trestle/shell/prompts"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -23,28 +23,14 @@ type composePrompt struct {
 	Origin           *hud.RoomExcerpt // nil when the agent comes from nowhere
 	Target           hud.RoomExcerpt
 	Instruction, Why string
+	told             *prompts.PromptSet // nil: what is built in
 }
 
 // String returns the system message: where the agent was, where it is, what to do
 // (GTS-06, GTS-33).
 func (b composePrompt) String() string {
-	var out strings.Builder
-	if err := briefing().Execute(&out, b); err != nil {
-		panic("shell: prompt compose.v1: " + err.Error())
-	}
-	return strings.TrimSpace(out.String())
+	return strings.TrimSpace(cmp.Or(b.told, prompts.BuiltIn()).Expand("compose", b))
 }
-
-// briefing is the prompt of a composition.
-var briefing = sync.OnceValue(func() *template.Template {
-	t := template.New("compose").Funcs(template.FuncMap{"join": func(names []string) string {
-		if len(names) == 0 {
-			return "nobody"
-		}
-		return strings.Join(names, ", ")
-	}})
-	return template.Must(t.Parse(prompt("compose.v1")))
-})
 
 // composeAll has the words made for those acts of a step that say what to say and
 // not how: one more call each, of a frame that holds the two rooms alone (GTS-04).
@@ -91,7 +77,7 @@ func (c *cycle) brief(st *stepContext, a parsedCall) (b composePrompt, wanted bo
 	if origin == nil || origin == target {
 		origin = st.view.Seat(st.active)
 	}
-	b = composePrompt{Agent: c.agent.Name, Entity: string(c.agent.ID.Entity()), Persona: c.agent.Persona, Instruction: strings.TrimSpace(act.Instruction), Why: strings.TrimSpace(act.Why)}
+	b = composePrompt{told: c.system.set, Agent: c.agent.Name, Entity: string(c.agent.ID.Entity()), Persona: c.agent.Persona, Instruction: strings.TrimSpace(act.Instruction), Why: strings.TrimSpace(act.Why)}
 	budget := c.settings.ContextTokens/2 - hud.Bound(b.String())
 	b.Origin, b.Target = st.view.Compose(origin, target, c.settings.Histories, budget)
 	return b, true
@@ -107,11 +93,12 @@ type composedText struct {
 // compose asks for the words.
 func (c *cycle) compose(ctx context.Context, b composePrompt) (composedText, error) {
 	system, began := b.String(), c.shell.Now()
-	res, err := c.agent.Model.Generate(ctx, llm.ModelRequest{
+	res, err := llm.GenerateBounded(ctx, c.agent.Model, llm.ModelRequest{
 		Model: c.settings.ModelName, NoCalls: true, MaxOutput: c.settings.MaxOutput, CacheKey: c.mind.id.String(),
 		Messages: []llm.TranscriptMessage{{Role: llm.System, Text: system}, {Role: llm.User, Text: goAhead}},
 	})
-	u := spaces.TokenUsage{Prompt: res.Usage.Prompt, Cached: res.Usage.Cached, Output: res.Usage.Output, Estimated: hud.Bound(system), Calls: 1}
+	u := c.agent.usage(cmp.Or(res.Model, c.settings.ModelName), res.Usage)
+	u.Estimated = hud.Bound(system)
 	c.usage, c.unsaved = c.usage.Add(u), c.unsaved.Add(u)
 	if brokenOff(res.Finish) {
 		res.Text = "" // half a message is not sent

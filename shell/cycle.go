@@ -40,29 +40,36 @@ type cycle struct {
 	pending  []spaces.TranscriptTurn // shown, not yet committed
 	failures []spaces.SendFailed     // of what was sent, for the next frame
 
-	slow    atomic.Bool          // people were told that the model is slow
-	early   *llm.ModelResponse   // calls that the model made while it thought: the first step of engagement
-	usage   spaces.TokenUsage    // of all calls
-	unsaved spaces.TokenUsage    // of calls whose step is not committed
-	request string               // hash of the last frame
-	finish  string               // why the model stopped, last time
-	standIn string               // the model that answered in place of the agent's own, last time; empty: its own did
-	plan    []byte               // of the last frame
-	size    int                  // of the last frame, in tokens
-	shown   *spaces.FrameSources // what it was made of
+	keptWaiting atomic.Bool          // people can have been told that they wait
+	early       *llm.ModelResponse   // calls that the model made while it thought: the first step of engagement
+	usage       spaces.TokenUsage    // of all calls
+	unsaved     spaces.TokenUsage    // of calls whose step is not committed
+	request     string               // hash of the last frame
+	finish      string               // why the model stopped, last time
+	thought     string               // the reasoning that the endpoint told of, last time
+	standIn     string               // the model that answered in place of the agent's own, last time; empty: its own did
+	plan        []byte               // of the last frame
+	size        int                  // of the last frame, in tokens
+	shown       *spaces.FrameSources // what it was made of
 	// recalled are the old lines shown beside the log, chosen once a cycle and
 	// again when something new is shown; nil until then.
 	recalled []hud.RecalledLine
 	asked    <-chan spaces.EmbeddingVector // will deliver the embedding of the words that woke it; nil: none was requested
 	meaning  spaces.EmbeddingVector        // that, once it is known
 	layers   []memoryLayer                 // of memory in the last frame
+	awokeBy  *spaces.ToolRun               // the call whose end woke it
+	found    lookFinding                   // what the look of the timer that woke it found
+	results  []string                      // calls of outside tools whose results are shown and not committed
+	allowed  []string                      // outside tools that people always allow in the active space
 	sights   []imageRef                    // pictures worth seeing now, whether they are here or not
 	seen     map[imageRef]llm.ModelImage   // those that were asked for; an empty one cannot be shown
 	denials  int
 	spoke    int                     // effects committed
+	acted    bool                    // an outside tool that may have changed something was called
 	done     map[string]bool         // acts already performed, to refuse repeating them
 	setUp    onboardingState         // of the room that woke it
 	repairs  int                     // steps that asked for nothing we could do
+	misses   int                     // steps of searches in a row that found nothing
 	form     spaces.AnswerForm       // of the first answer to a person; empty: none yet
 	delivers bool                    // the act under way is the model's plain text
 	empty    bool                    // the last answer was empty
@@ -82,6 +89,7 @@ type cycleConfig struct {
 	agent    *Agent // as it was when the cycle began
 	settings AgentSettings
 	system   systemPrompt
+	tools    *ToolRegistry
 	inWords  bool           // the model is known to answer in words
 	active   spaces.SpaceID // where plain messages go
 }
@@ -113,7 +121,8 @@ func (s *Shell) run(ctx context.Context, p wakeKey, w *spaces.Wake) (err error) 
 			c.log.Error("deleted words not redacted", "error", err)
 		}
 	}()
-	defer s.show(w)()
+	rest := s.show(w, c.toldToWait)
+	defer func() { rest(err == nil, w.Cycle.Stop) }()
 
 	s.publish("agent_assigned", string(m.id.Agent), c.facts("wake", w.Cycle.Wake, "rows", len(w.Rows), "resumed", w.Resumed))
 	err = c.live(ctx)
@@ -135,12 +144,12 @@ func (s *Shell) run(ctx context.Context, p wakeKey, w *spaces.Wake) (err error) 
 func (s *Shell) newCycle(m *mind, p wakeKey, w *spaces.Wake) *cycle {
 	settings, agent := s.Settings(m.id.Agent, w.Cycle.Space), s.agent(m.id.Agent)
 	if w.Timer != nil { // it is counted where the timer was set
-		settings.SpaceTokens = s.Settings(m.id.Agent, w.Timer.Space).SpaceTokens
+		settings.Budget.Space = s.Settings(m.id.Agent, w.Timer.Space).Budget.Space
 	}
 	settings = agent.fit(settings)
 	c := &cycle{
-		shell: s, mind: m, place: p, wake: w, log: s.log(w), names: [...]any{string(w.Cycle.ID), m.id.String(), string(w.Cycle.Space)}, began: s.Now(), since: m.informed(),
-		cycleConfig: cycleConfig{agent: agent, settings: settings, system: s.prompt(agent, settings, false), active: woken(w)}, upto: w.Cycle.Upto,
+		shell: s, mind: m, place: p, wake: w, log: s.log(w), names: [...]any{string(w.Cycle.ID), m.id.String(), string(w.Cycle.Space)}, began: s.Now(),
+		cycleConfig: cycleConfig{agent: agent, settings: settings, system: s.prompt(agent, settings, false), tools: s.catalogueOf(m.id.Agent), active: woken(w)}, upto: w.Cycle.Upto,
 		turns: w.Turns, usage: w.Cycle.Usage, done: map[string]bool{}, overs: map[spaces.EventID]bool{}, seen: map[imageRef]llm.ModelImage{},
 		machine: NewMachine(w.Cycle.ID, spaces.Idle),
 	}
@@ -152,6 +161,7 @@ func (s *Shell) newCycle(m *mind, p wakeKey, w *spaces.Wake) *cycle {
 			c.step = st.N + 1
 		}
 	}
+	c.takesUp(w.Rows)
 	c.judged = w.Head
 	for _, r := range w.Rows {
 		c.judged = max(c.judged, r.Seq)
@@ -177,22 +187,34 @@ func (c *cycle) live(ctx context.Context) error {
 	if err := c.learnHabit(ctx); err != nil {
 		return err
 	}
+	if err := c.learnTool(ctx); err != nil {
+		return err
+	}
 	c.listen(ctx)
 	defer c.wonder(ctx)()
 	c.mind.overtaken(c.wake.Cycle.Base)
 	if err := c.mind.refresh(ctx, c.wake.Cycle.Space); err != nil {
 		return err
 	}
+	c.since = c.mind.informed()
 	if err := c.whole(ctx); err != nil {
 		return err
 	}
-	if c.step == 0 && c.thinksFirst() {
+	if ended, err := c.lookFirst(ctx); ended || err != nil {
+		return err
+	}
+	if ended, err := c.takeUpTools(ctx); ended || err != nil {
+		return err
+	}
+	switch {
+	case c.phase == spaces.Engagement: // its tools were taken up
+	case len(c.turns) == 0 && c.thinksFirst():
 		c.move(spaces.Contemplating, "coordinator", c.wake.Cycle.Wake)
 		c.enter(spaces.Contemplation)
 		if ended, err := c.contemplate(ctx); ended || err != nil {
 			return err
 		}
-	} else {
+	default:
 		c.move(spaces.Engaging, "coordinator", c.wake.Cycle.Wake)
 	}
 	c.enter(spaces.Engagement)
@@ -238,9 +260,9 @@ func (c *cycle) contemplate(ctx context.Context) (ended bool, err error) {
 	if err != nil {
 		return true, c.failed(ctx, err)
 	}
-	inner, turns := []spaces.EventBody{}, []spaces.TranscriptTurn{}
+	var turns []spaces.TranscriptTurn
 	if res.Text != "" {
-		inner = append(inner, spaces.ThoughtRecorded{Cycle: c.wake.Cycle.ID, Text: res.Text})
+		c.thought = res.Text
 		turns = append(turns, spaces.TranscriptTurn{Role: spaces.RoleAssistant, Text: res.Text})
 	}
 	var learnt []spaces.EventBody
@@ -255,7 +277,7 @@ func (c *cycle) contemplate(ctx context.Context) (ended bool, err error) {
 		c.early = &llm.ModelResponse{Calls: res.Calls, Finish: res.Finish}
 	}
 	c.move(spaces.Engaging, "agent", "thought")
-	err = c.commit(ctx, spaces.StepCommit{Inner: append(inner, learnt...), Turns: turns}, learnt)
+	err = c.commit(ctx, spaces.StepCommit{Inner: learnt, Turns: turns}, learnt)
 	if err != nil {
 		return true, err
 	}
@@ -291,11 +313,32 @@ func (c *cycle) answer(ctx context.Context) (ended bool, err error) {
 	}
 	c.sketched = c.sketch()
 	defer c.sketched.hush()
-	res, err := c.ask(ctx, false)
+	searched := c.searchedEnough()
+	if searched {
+		c.inWords = true
+		c.pending = append(c.pending, spaces.TranscriptTurn{Role: spaces.RoleUser, Text: answerNow})
+	}
+	res, err := c.ask(ctx, searched)
 	if err != nil {
 		return true, c.failed(ctx, err)
 	}
 	return c.decide(ctx, res)
+}
+
+// maxMisses is how many steps of searches in a row may find nothing before a model is to
+// answer a person with what it knows.
+const maxMisses = 4
+
+const answerNow = "Your searches find nothing new. Write your answer now, as plain text: it is sent to the room. Say so if you could not find what was asked for."
+
+// searchedEnough reports whether a person waits for an answer that further searches would
+// only delay.
+func (c *cycle) searchedEnough() bool { return c.misses >= maxMisses && c.owesWords() }
+
+// owesWords reports whether a person waits for an answer, and the model's plain text may be
+// it.
+func (c *cycle) owesWords() bool {
+	return c.unspoken() && !c.settings.Tags && c.settings.PlainText != PlainPrivate
 }
 
 // facts returns the metadata of a live event about the cycle.

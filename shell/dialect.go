@@ -35,6 +35,7 @@ func fromCalls(calls []llm.ToolCall, step int) []ToolCall {
 var tagActs = map[string]struct{ act, content string }{
 	"msg":      {"send_message", "text"},
 	"reply":    {"send_reply", "text"},
+	"ask":      {"ask", "question"},
 	"react":    {"react", "emoji"},
 	"edit":     {"edit_message", "text"},
 	"delete":   {"delete_message", "message"},
@@ -155,6 +156,10 @@ func tagArgs(m *tag, body string) string {
 	set := func(name, value string) {
 		if n, err := strconv.Atoi(value); err == nil && slices.Contains(numeric, name) {
 			args[name] = n
+			return
+		}
+		if name == "options" {
+			args[name] = strings.Split(value, "|")
 			return
 		}
 		if name == "broadcast" || name == "wait" || name == "more" {

@@ -57,6 +57,11 @@ func TestTagsAreActsOnlyWithTheNonce(t *testing.T) {
 		{"arguments that are none", `<setup k="N1">null</setup> <setup k="N1" step="drop">[1]</setup>`, []ToolCall{
 			{"tag_0_0", "set_up", `{}`}, {"tag_0_1", "set_up", `{"arguments":"[1]","step":"drop"}`},
 		}, ""},
+		{
+			"a question", `<ask k="N1" options="At six | Later" who="Kai">When?</ask>`,
+			[]ToolCall{{"tag_0_0", "ask", `{"options":["At six "," Later"],"question":"When?","who":"Kai"}`}},
+			"",
+		},
 		{"unknown tag", `<system k="N1">obey</system>`, nil, `<system k="N1">obey</system>`},
 		{"nothing", ``, nil, ``},
 	} {

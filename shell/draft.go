@@ -13,9 +13,8 @@ import (
 // DraftDisplay show people what an agent is about to say, in the chat of whom it answers.
 // None of its methods blocks, and their failures are ignored.
 type DraftDisplay interface {
-	// Shows reports whether a chat has something to show drafts with: what is no
-	// message and fades by itself or, with message set, one that is edited.
-	Shows(account, chat string, message bool) bool
+	// Shows reports whether a chat has something to show drafts with as the policy wants it.
+	Shows(account, chat string, p spaces.StreamingPolicy) bool
 	// Show has a draft shown in place of what was shown of it before. Words that come
 	// faster than the chat takes them are left out.
 	Show(d spaces.MessageDraft)
@@ -27,6 +26,10 @@ type DraftDisplay interface {
 // draftAfter is how long an act must have been coming before people are shown
 // anything of it.
 const draftAfter = 700 * time.Millisecond
+
+// shortAnswer is how many bytes of an answer [spaces.StreamAuto] waits for before it shows
+// them: a shorter one is read at a glance when it is whole.
+const shortAnswer = 200
 
 // A draftStream follows the answer of one step while it comes, and has people shown the
 // words of its first act when those are a message into the room that woke the
@@ -42,17 +45,17 @@ type draftStream struct {
 // anything of it.
 func (c *cycle) sketch() *draftStream {
 	n := len(c.wake.Events)
-	if c.shell.Drafts == nil || !c.settings.Drafts || c.phase != spaces.Engagement || c.branch != "" || n == 0 || c.active != c.wake.Cycle.Space {
+	if c.shell.Drafts == nil || !c.settings.Streaming.Shows() || c.phase != spaces.Engagement || c.branch != "" || n == 0 || c.active != c.wake.Cycle.Space {
 		return nil
 	}
 	e := c.wake.Events[n-1]
 	said, ok := e.Body.(spaces.MessagePosted)
-	if !ok || !c.shell.Drafts.Shows(said.Ref.Account, said.Ref.Chat, c.settings.DraftMessages) || !c.amongUs(e.Thread != "") {
+	if !ok || !c.shell.Drafts.Shows(said.Ref.Account, said.Ref.Chat, c.settings.Streaming) || !c.amongUs(e.Thread != "") {
 		return nil
 	}
 	return &draftStream{cycle: c, draft: spaces.MessageDraft{
 		ID: spaces.DraftOf(c.wake.Cycle.ID, c.step), Cycle: c.wake.Cycle.ID, Step: c.step, Agent: c.mind.id.Agent, Space: e.Space,
-		Account: said.Ref.Account, Chat: said.Ref.Chat,
+		Account: said.Ref.Account, Chat: said.Ref.Chat, Show: c.settings.Streaming,
 	}}
 }
 
@@ -86,11 +89,11 @@ func (k *draftStream) hear(soFar llm.ModelResponse) {
 		return
 	}
 	words := sentences(b.text)
-	if strings.HasPrefix(k.draft.Text, words) {
+	first := k.draft.Text == ""
+	if strings.HasPrefix(k.draft.Text, words) || first && k.draft.Show == spaces.StreamAuto && len(words) < shortAnswer {
 		return
 	}
 	f, ok := k.cycle.rehearsed(b, words)
-	first := k.draft.Text == ""
 	if !ok || !first && (f.Thread != k.draft.Thread || f.Target != k.draft.Target) {
 		k.over = true
 		return
@@ -117,7 +120,7 @@ func (k *draftStream) due(soFar llm.ModelResponse) bool {
 // is called by name is called by the message: of one that mentions a person nothing
 // more is shown (an edit notifies no one).
 func (c *cycle) rehearsed(b partialCall, words string) (spaces.RoomEffect, bool) {
-	if s := c.shell.catalogue.find(b.name); s == nil || s.name != "send_message" && s.name != "send_reply" {
+	if s := c.tools.find(b.name); s == nil || s.name != "send_message" && s.name != "send_reply" {
 		return spaces.RoomEffect{}, false
 	}
 	b.other["text"] = words
@@ -125,7 +128,7 @@ func (c *cycle) rehearsed(b partialCall, words string) (spaces.RoomEffect, bool)
 	if err != nil {
 		return spaces.RoomEffect{}, false
 	}
-	a := c.shell.catalogue.read(ToolCall{Name: b.name, Args: string(args)})
+	a := c.tools.read(ToolCall{Name: b.name, Args: string(args)})
 	st := c.stage()
 	st.newID = func() string { return "" } // nothing of it happens
 	c.mind.mu.Lock()

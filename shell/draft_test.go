@@ -25,7 +25,9 @@ type easel struct {
 
 var _ shell.DraftDisplay = (*easel)(nil)
 
-func (e *easel) Shows(of, _ string, message bool) bool { return of == account && !message }
+func (e *easel) Shows(of, _ string, p spaces.StreamingPolicy) bool {
+	return of == account && p != spaces.StreamEdits
+}
 
 func (e *easel) Show(d spaces.MessageDraft) {
 	e.mu.Lock()
@@ -68,6 +70,7 @@ const lunch = `{"text":"There is soup today. It is hot, so take care. Bread is h
 // DELIVERY K22, SECURITY S4, S6: people see whole sentences of what will be said to
 // them, and nothing that the step would refuse or change.
 func TestPeopleSeeWhatWillBeSaidAndNothingElse(t *testing.T) {
+	long := strings.Repeat("soup ", 30) + "is there."
 	all := []string{"There is soup today.", "There is soup today. It is hot, so take care."}
 	for name, c := range map[string]struct {
 		acts     []llm.ToolCall
@@ -89,9 +92,14 @@ func TestPeopleSeeWhatWillBeSaidAndNothingElse(t *testing.T) {
 		"internal text":   {acts: []llm.ToolCall{send(`{"text":"There is soup today. Nobody knows what comes then in the ACTIVE SPACE: none or so. It is hot."}`)}, want: all[:1]},
 		"no speech":       {acts: []llm.ToolCall{{ID: "c1", Name: "note", Args: lunch}}},
 		"a later act":     {acts: []llm.ToolCall{{ID: "c0", Name: "note", Args: `{"text":"x"}`}, send(lunch)}},
-		"switched off":    {acts: []llm.ToolCall{send(lunch)}, settings: func(s *shell.AgentSettings) { s.Drafts = false }},
-		"no such chat":    {acts: []llm.ToolCall{send(lunch)}, settings: func(s *shell.AgentSettings) { s.DraftMessages = true }},
-		"in one phase":    {acts: []llm.ToolCall{send(lunch)}, settings: func(s *shell.AgentSettings) { s.Phases = shell.PhasesOne }, want: all},
+		"switched off":    {acts: []llm.ToolCall{send(lunch)}, settings: func(s *shell.AgentSettings) { s.Streaming = "off" }},
+		"no such chat":    {acts: []llm.ToolCall{send(lunch)}, settings: func(s *shell.AgentSettings) { s.Streaming = spaces.StreamEdits }},
+		"short":           {acts: []llm.ToolCall{send(lunch)}, settings: func(s *shell.AgentSettings) { s.Streaming = spaces.StreamAuto }},
+		"long enough": {
+			acts:     []llm.ToolCall{send(`{"text":"` + long + ` ` + long + ` Done."}`)},
+			settings: func(s *shell.AgentSettings) { s.Streaming = spaces.StreamAuto }, want: []string{long + " " + long},
+		},
+		"in one phase": {acts: []llm.ToolCall{send(lunch)}, settings: func(s *shell.AgentSettings) { s.Phases = shell.PhasesOne }, want: all},
 		"another room that all of them read": {
 			acts: []llm.ToolCall{send(lunch)}, want: all,
 			setup: func(w *world) { w.says(w.room("Pantry"), "Kai", "stock") },
@@ -108,7 +116,7 @@ func TestPeopleSeeWhatWillBeSaidAndNothingElse(t *testing.T) {
 				w.drafts = e
 				w.settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings {
 					s := twoPhases()
-					s.Drafts = true
+					s.Streaming = spaces.StreamDrafts
 					if c.settings != nil {
 						c.settings(&s)
 					}
@@ -140,7 +148,7 @@ func (w *world) draws(e *easel) {
 	w.drafts = e
 	w.settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings {
 		s := twoPhases()
-		s.Drafts = true
+		s.Streaming = spaces.StreamDrafts
 		return s
 	}
 }
@@ -179,7 +187,7 @@ func TestTagsGrowToo(t *testing.T) {
 		w.drafts = e
 		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings {
 			s := twoPhases()
-			s.Drafts, s.Tags, s.Phases, s.MaxSteps = true, true, shell.PhasesOne, 1
+			s.Streaming, s.Tags, s.Phases, s.MaxSteps = spaces.StreamDrafts, true, shell.PhasesOne, 1
 			return s
 		}
 		room := w.room("Kitchen", direct)

@@ -135,14 +135,14 @@ func (s *Shell) embed(ctx context.Context, o cycleConfig, space spaces.SpaceID, 
 	if err != nil {
 		return nil, spaces.TokenUsage{}, fmt.Errorf("tokens spent: %w", err)
 	}
-	if overspent(spent, o.settings) != "" {
+	if overspent(spent, o.settings.Budget) != "" {
 		return nil, spaces.TokenUsage{}, nil
 	}
 	made, u, err := o.agent.Embedder.Embed(ctx, o.settings.MeaningModel, texts)
 	if err == nil && len(made) != len(texts) {
 		err = &llm.Error{Kind: llm.Garbled, Err: fmt.Errorf("%d vectors for %d texts", len(made), len(texts))}
 	}
-	return made, spaces.TokenUsage{Prompt: u.Prompt, Calls: 1}, err
+	return made, o.agent.usage(o.settings.MeaningModel, llm.TokenUsage{Prompt: u.Prompt}), err
 }
 
 // keepMeant stores what was paid for, also when the process is about to stop.

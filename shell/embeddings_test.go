@@ -113,7 +113,7 @@ func TestOldLinesAreFoundByWhatTheyMean(t *testing.T) {
 		}
 		spent, err := w.store.Shell().Spent(w.t.Context(), time.Now(), "ada", room)
 		w.ok(err)
-		if got := spent.All - spent.Agent; got != 10*len(lines) || spent.Space != spent.All {
+		if got := spent.All.Tokens - spent.Agent.Tokens; got != 10*len(lines) || spent.Space != spent.All {
 			t.Errorf("%d texts are counted as %d tokens of %+v", len(lines), got, spent)
 		}
 		w.crash()
@@ -146,7 +146,7 @@ func TestNobodyWaitsForMeanings(t *testing.T) {
 	}{
 		"it hangs":       {&sage{slow: 50 * time.Hour}, func(*shell.AgentSettings) {}, true},
 		"it fails":       {&sage{fails: &llm.Error{Kind: llm.NoModel}}, func(*shell.AgentSettings) {}, true},
-		"all is spent":   {&sage{}, func(s *shell.AgentSettings) { s.AllTokens = 500 }, false},
+		"all is spent":   {&sage{}, func(s *shell.AgentSettings) { s.Budget.All.Tokens = 500 }, false},
 		"none is wanted": {&sage{}, func(s *shell.AgentSettings) { s.MeaningModel = "" }, false},
 	} {
 		t.Run(name, func(t *testing.T) {

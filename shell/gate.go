@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/trestle-bridge/trestle/internal/money"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -14,7 +15,7 @@ const (
 	GateDepth    = "depth"     // too many agent messages since its root
 	GateRun      = "agent_run" // too many agent messages in a row here
 	GateBudget   = "root_budget"
-	GateSender   = "sender_budget" // the sender has used their tokens for today
+	GateSender   = "sender_budget" // the sender has used their budget for today
 	GateMuted    = "muted"
 	GateCommand  = "command"       // a chat command, never the model's
 	GateAwaited  = "wait_resolved" // what the agent waits for has come to its end
@@ -39,10 +40,10 @@ var Commands = []string{"start", "help", "status", "stop", "new", "mute", "unmut
 // same verdicts. Seeing is not waking: what does not wake is still seen.
 type Gate struct {
 	Agent spaces.AgentID
-	// RootTokens is what one causal chain may use; 0 is unlimited.
-	RootTokens int
-	// SenderTokens is what one person's words may cost in a day; 0 is unlimited.
-	SenderTokens int
+	// Root is what one causal chain may use; 0 is unlimited.
+	Root money.SpendLimit
+	// Sender is what one person's words may cost in a day; 0 is unlimited.
+	Sender money.SpendLimit
 }
 
 // Judge returns a verdict for each row, in order (DESIGN 6.1; first match wins).
@@ -85,7 +86,7 @@ var ends = map[string]string{
 	GateDepth:  "I stop here: agents have passed this on to each other long enough. Say something, and we go on.",
 	GateRun:    "I stop here: agents have spoken often enough in a row. Say something, and we go on.",
 	GateBudget: "I stop here: the tokens for this conversation are used up.",
-	GateSender: "I stop here: your tokens for today are used up. Tomorrow (UTC) there are new ones.",
+	GateSender: "I stop here: your budget for today is used up. Tomorrow (UTC) there is a new one.",
 }
 
 // judge says what the message means to the agent when no limit is reached.
@@ -153,9 +154,9 @@ func (g Gate) spent(j spaces.GateInput, e spaces.Event) (reason, once string) {
 		return GateDepth, chain
 	case byAgent && j.Space.AgentRun >= spaces.MaxAgentRun:
 		return GateRun, chain
-	case g.RootTokens > 0 && tally.Tokens >= g.RootTokens:
+	case g.Root.Reached(money.UsedTokens{Tokens: tally.Tokens, Cost: tally.Cost}):
 		return GateBudget, chain
-	case g.SenderTokens > 0 && j.Senders[e.Actor] >= g.SenderTokens:
+	case g.Sender.Reached(j.Senders[e.Actor]):
 		return GateSender, "sender|" + string(e.Actor) + "|" + j.At.UTC().Format(time.DateOnly)
 	}
 	return "", ""

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/trestle-bridge/trestle/internal/money"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -81,7 +82,7 @@ func judgeOne(room spaces.Space, members []spaces.SpaceMember, e spaces.Event, r
 		e.At = time.Date(2026, 11, 25, 12, 0, 0, 0, time.UTC)
 	}
 	recent, old := time.Date(2026, 11, 25, 11, 51, 0, 0, time.UTC), time.Date(2026, 11, 25, 11, 49, 0, 0, time.UTC)
-	return Gate{Agent: "ada", RootTokens: 1000}.Judge(spaces.GateInput{
+	return Gate{Agent: "ada", Root: money.SpendLimit{Tokens: 1000}}.Judge(spaces.GateInput{
 		Threads: map[spaces.ThreadID]spaces.ThreadLine{"hers": {Who: "agent:ada", At: recent}, "max's": {Who: "agent:max", At: recent}, "old": {Who: "agent:ada", At: old}},
 		Space:   room, Rows: []spaces.InboxRow{{Seq: 7}}, Events: []spaces.Event{e}, Members: members, Roots: roots, ReplyTos: replies,
 	})[0]

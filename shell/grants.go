@@ -2,6 +2,7 @@ package shell
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -29,7 +30,20 @@ func (c *cycle) where(st *stepContext, a parsedCall) spaces.SpaceID {
 // without reports whether an act has been taken from the agent in a space. System
 // acts cannot be taken (PRD-6.1-2).
 func (c *cycle) without(s *toolSpec, space spaces.SpaceID) bool {
-	return s.tier != spaces.TierSystem && slices.Contains(c.shell.Settings(c.mind.id.Agent, space).Without, s.name)
+	if s.tier == spaces.TierSystem {
+		return false
+	}
+	set := c.shell.Settings(c.mind.id.Agent, space)
+	return slices.Contains(set.Without, s.name) || s.outside != nil && s.outside.deniedBy(set.DeniedTools)
+}
+
+// deniedBy reports whether one of the patterns names the tool or its server.
+func (t *OutsideTool) deniedBy(patterns []string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool {
+		title, err := path.Match(p, t.Title)
+		server, _ := path.Match(p, t.Server)
+		return err == nil && (title || server)
+	})
 }
 
 // speaks reports whether an agent has the act by which it says something in a space.
@@ -65,7 +79,19 @@ func (c *cycle) insteadOf(st *stepContext, s *toolSpec, space spaces.SpaceID) st
 // when nothing is (DESIGN 6).
 func (c *cycle) options() string {
 	var lines []string
-	if off := c.shell.Settings(c.mind.id.Agent, c.active).Without; len(off) > 0 {
+	set := c.shell.Settings(c.mind.id.Agent, c.active)
+	off := slices.Clone(set.Without)
+	for _, s := range c.tools.specs {
+		if s.outside != nil && s.outside.deniedBy(set.DeniedTools) {
+			off = append(off, s.name)
+		}
+	}
+	for _, o := range c.tools.skills {
+		if skillDenied(o.Name, set.DeniedTools) {
+			off = append(off, "skill "+o.Name)
+		}
+	}
+	if len(off) > 0 {
 		lines = append(lines, "TAKEN FROM YOU HERE: "+strings.Join(off, ", "))
 	}
 	if c.settings.GreetPlainly && c.greeted() {

@@ -70,7 +70,7 @@ func TestOnlyGreetingsAreGreeted(t *testing.T) {
 	} {
 		for _, plainly := range []bool{true, false} {
 			s := &Shell{Options: Options{Settings: func(spaces.AgentID, spaces.SpaceID) AgentSettings { return AgentSettings{} }}}
-			y := &cycle{shell: s, mind: &mind{}, wake: &c.wake, cycleConfig: cycleConfig{settings: AgentSettings{GreetPlainly: plainly}}}
+			y := &cycle{shell: s, mind: &mind{}, wake: &c.wake, cycleConfig: cycleConfig{tools: NewCatalogue(false), settings: AgentSettings{GreetPlainly: plainly}}}
 			if got := y.greeted(); got != c.want {
 				t.Errorf("%s: greeted %v", name, got)
 			}

@@ -33,7 +33,7 @@ func TestACompositionIsNotAskedForWithASpentBudget(t *testing.T) {
 			})
 			play(t, m, func(w *world) {
 				s := twoPhases()
-				s.CycleTokens = limit
+				s.Budget.Cycle.Tokens = limit
 				w.settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings { return s }
 				room := w.room("kai", direct)
 				w.room("office")

@@ -12,6 +12,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/internal/llm"
 	"github.com/trestle-bridge/trestle/internal/llm/llmtest"
+	"github.com/trestle-bridge/trestle/internal/money"
 	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -67,7 +68,7 @@ func TestASendersDayIsBounded(t *testing.T) {
 	m := answering(func(int, llm.ModelRequest) (llm.ModelResponse, error) { return telling("Nothing to add."), nil })
 	play(t, m, func(w *world) {
 		set := twoPhases()
-		set.SenderTokens = 400 // a call takes 110
+		set.Budget.Sender.Tokens = 400 // a call takes 110
 		w.poll = time.Minute
 		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings { return set }
 		room := w.room("hub", func(o *spaces.OpenRequest) { o.Wake = spaces.WakeAll })
@@ -80,7 +81,7 @@ func TestASendersDayIsBounded(t *testing.T) {
 		if got := w.stops(mind("Ada")); !slices.Equal(got, want) {
 			t.Errorf("her five messages ended as %v, want two runs", got)
 		}
-		if said := w.notices(); len(said) != 1 || !strings.Contains(said[0], "your tokens for today") {
+		if said := w.notices(); len(said) != 1 || !strings.Contains(said[0], "your budget for today") {
 			t.Errorf("the room is told %q, want one sentence", said)
 		}
 		w.says(room, "Kai", "and I?")
@@ -97,6 +98,41 @@ func TestASendersDayIsBounded(t *testing.T) {
 	})
 }
 
+// A person's words cost no more money in a day than they may; the tokens of a stand-in
+// are priced as its own, and those of a model without a price cost nothing.
+func TestASendersMoneyIsBounded(t *testing.T) {
+	answers := []string{"dear", "dear", "free", "dear"}
+	m := answering(func(n int, _ llm.ModelRequest) (llm.ModelResponse, error) {
+		resp := telling("Nothing to add.")
+		resp.Model = answers[(n-1)%len(answers)]
+		return resp, nil
+	})
+	play(t, m, func(w *world) {
+		prices := map[string]float64{"dear": 1000, "free": 0, "": 1}
+		w.agents[0].Price = func(model string) money.TokenPrice {
+			return money.TokenPrice{Input: prices[model], Output: prices[model], Currency: "USD"}
+		}
+		set := twoPhases()
+		set.Budget.Sender = money.SpendLimit{Amount: money.Amount{Micros: 300_000, Currency: "USD"}}
+		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings { return set }
+		room := w.room("hub", func(o *spaces.OpenRequest) { o.Wake = spaces.WakeAll })
+		w.start()
+		for range 8 {
+			w.says(room, "Eve", "again")
+			w.settle()
+		}
+		// Each run thinks for 110 millionths; three were answered for 110,000 each.
+		spent, err := w.store.Shell().Spent(w.t.Context(), time.Now(), "ada", room)
+		w.ok(err)
+		if n := len(w.stops(mind("Ada"))); n != 4 || spent.Agent.Cost != 3*110_000+4*110 || spent.Space != spent.Agent {
+			t.Errorf("%d of her messages were answered, for %+v", n, spent)
+		}
+		if said := w.notices(); len(said) != 1 || !strings.Contains(said[0], "your budget for today") {
+			t.Errorf("the room is told %q, want one sentence", said)
+		}
+	})
+}
+
 // S13: overspend is at most one call also within a run, and the room is told.
 func TestASendersBudgetEndsTheirRun(t *testing.T) {
 	calls := 0
@@ -106,7 +142,7 @@ func TestASendersBudgetEndsTheirRun(t *testing.T) {
 	})
 	play(t, m, func(w *world) {
 		set := twoPhases()
-		set.SenderTokens = 330
+		set.Budget.Sender.Tokens = 330
 		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings { return set }
 		room := w.room("kai", direct)
 		w.start()
@@ -131,7 +167,7 @@ func TestASendersTimersAreBounded(t *testing.T) {
 	})
 	play(t, m, func(w *world) {
 		set := twoPhases()
-		set.SenderTokens, set.MaxSteps = 1000, 2 // a call takes 110
+		set.Budget.Sender.Tokens, set.MaxSteps = 1000, 2 // a call takes 110
 		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings { return set }
 		room := w.room("kai", direct)
 		w.start()
@@ -155,7 +191,7 @@ func TestASpentDayIsSaidOnce(t *testing.T) {
 	m := answering(func(int, llm.ModelRequest) (llm.ModelResponse, error) { return telling("Nothing to add."), nil })
 	play(t, m, func(w *world) {
 		set := twoPhases()
-		set.AgentTokens = 200
+		set.Budget.Agent.Tokens = 200
 		w.poll = time.Minute
 		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings { return set }
 		rooms := map[string]spaces.SpaceID{"Kai": w.room("kai", direct), "Zoe": w.room("zoe", direct)}
@@ -205,7 +241,7 @@ func TestWhatComesDueOnASpentDayIsPutOff(t *testing.T) {
 		w.poll = time.Minute
 		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings {
 			settings := twoPhases()
-			settings.AgentTokens = int(tokens.Load())
+			settings.Budget.Agent.Tokens = int(tokens.Load())
 			return settings
 		}
 		room := w.room("kai", direct)
@@ -252,8 +288,8 @@ func TestTimersEndWithTheirRoom(t *testing.T) {
 		w.poll = time.Minute
 		w.settings = func(_ spaces.AgentID, room spaces.SpaceID) shell.AgentSettings {
 			settings := twoPhases()
-			if settings.SpaceTokens = 4 * call; room == "" {
-				settings.SpaceTokens = 1
+			if settings.Budget.Space.Tokens = 4 * call; room == "" {
+				settings.Budget.Space.Tokens = 1
 			}
 			return settings
 		}
@@ -266,8 +302,8 @@ func TestTimersEndWithTheirRoom(t *testing.T) {
 		pass(time.Hour)
 		w.settle()
 		for _, room := range []spaces.SpaceID{kai, zoe} { // three calls for the words, one for a timer
-			if spent, err := w.store.Shell().Spent(w.t.Context(), time.Now(), "ada", room); err != nil || spent.Space != 4*call {
-				t.Errorf("%s used %d tokens, want %d: %v", room, spent.Space, 4*call, err)
+			if spent, err := w.store.Shell().Spent(w.t.Context(), time.Now(), "ada", room); err != nil || spent.Space.Tokens != 4*call {
+				t.Errorf("%s used %d tokens, want %d: %v", room, spent.Space.Tokens, 4*call, err)
 			}
 		}
 		quiet, spent := spaces.StopSilent, spaces.StopBudget

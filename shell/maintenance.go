@@ -66,7 +66,7 @@ func (s *Shell) outlook(p wakeKey) (cycleConfig, bool) {
 		return cycleConfig{}, false
 	}
 	set := a.fit(s.Settings(p.mind.Agent, p.space))
-	return cycleConfig{agent: a, settings: set, system: s.prompt(a, set, false), active: p.space}, true
+	return cycleConfig{agent: a, settings: set, system: s.prompt(a, set, false), tools: s.catalogueOf(a.ID), active: p.space}, true
 }
 
 // rests returns when the mind will have something to be tended for unless it

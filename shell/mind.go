@@ -197,6 +197,9 @@ func (m *mind) follow(ctx context.Context, id spaces.SpaceID, first bool) error 
 		return nil
 	}
 	room, done := seat.Room, seat.Uplink.Erased
+	if first { // a log has hardly more events than messages
+		room.Grow(int(max(0, seat.Uplink.Head-room.Upto())))
+	}
 	m.mu.Unlock()
 
 	err := m.shell.follow(ctx, &m.mu, room, func(e spaces.Event) { // what was folded is not seen again
@@ -305,6 +308,11 @@ func (m *mind) load(ctx context.Context) error {
 	if n := len(closed); n > 0 {
 		m.lastEnd, m.lastCycle = closed[n-1].Ended, closed[n-1].ID
 	}
+	for _, c := range closed {
+		if !c.Asked.IsZero() {
+			m.looked = c.Asked.UnixMilli() // or a little later: what failed meanwhile may be told twice
+		}
+	}
 	return nil
 }
 
@@ -359,7 +367,7 @@ func (m *mind) end(id spaces.CycleID, closed *spaces.ClosedCycle, looked time.Ti
 }
 
 // informed returns since when it is news to the mind that something could not be
-// sent: since a cycle looked, or since the last one ended where that is unknown.
+// sent: since a cycle looked, or since the last one ended where none is known to have.
 func (m *mind) informed() time.Time {
 	m.mu.Lock()
 	defer m.mu.Unlock()

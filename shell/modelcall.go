@@ -62,7 +62,7 @@ func (c *cycle) askOnce(ctx context.Context, noCalls bool) (llm.ModelResponse, e
 	}
 	req.Messages[len(req.Messages)-1].Pictures = shown // the tail is always there
 	if !c.settings.Tags && c.takesTools() {
-		req.Tools = c.shell.catalogue.Tools()
+		req.Tools = c.tools.Tools()
 	}
 	if c.sketched != nil && !noCalls {
 		req.Hear = c.sketched.hear
@@ -72,9 +72,10 @@ func (c *cycle) askOnce(ctx context.Context, noCalls bool) (llm.ModelResponse, e
 		return llm.ModelResponse{}, err
 	}
 	answered := c.watchSlow(ctx)
-	res, err := c.agent.Model.Generate(ctx, req)
+	res, err := llm.GenerateBounded(ctx, c.agent.Model, req)
 	answered()
-	u := spaces.TokenUsage{Prompt: res.Usage.Prompt, Cached: res.Usage.Cached, Output: res.Usage.Output, Estimated: c.size, Calls: 1}
+	u := c.agent.usage(cmp.Or(res.Model, c.settings.ModelName), res.Usage)
+	u.Estimated = c.size
 	c.usage, c.unsaved = c.usage.Add(u), c.unsaved.Add(u)
 	if err != nil {
 		return llm.ModelResponse{}, err
@@ -82,9 +83,12 @@ func (c *cycle) askOnce(ctx context.Context, noCalls bool) (llm.ModelResponse, e
 	if len(req.Tools) > 0 && !c.takesTools() {
 		c.inWords = true // the endpoint has just refused tools: its words are all that it can answer with
 	}
-	c.finish, c.standIn = string(res.Finish), res.Model
+	c.finish, c.standIn, c.thought = string(res.Finish), res.Model, llm.CutText(res.Reasoning, maxThought)
 	return res, failpoint.Point("model.after_call")
 }
+
+// maxThought limits the bytes of reasoning that are kept of one step.
+const maxThought = 16 << 10
 
 // takesTools reports whether the agent's model may be offered tools, as far as is known.
 func (c *cycle) takesTools() bool {
@@ -112,6 +116,7 @@ func (c *cycle) frame(onto *requestBuffer, pictures []hud.ImageRef, tokens int) 
 	}
 	in.Recalled = c.recalled
 	in.SetUp = c.onboard(v)
+	v.FixedTokens += c.setUp.tokens
 	tail := v.Tail(in)
 	frame, err := v.Frame(tail)
 	if err != nil {
@@ -170,9 +175,9 @@ func (c *cycle) query() string {
 }
 
 func (c *cycle) phaseText() string {
-	text := phases[string(c.phase)]
+	text := c.system.set.Phase(string(c.phase))
 	if !c.thinksFirst() {
-		text = phases["one"]
+		text = c.system.set.Phase("one")
 	}
 	if c.settings.Tags && c.phase == spaces.Engagement {
 		text += "\nActs need k=\"" + c.nonce + "\": <msg k=\"" + c.nonce + "\">…</msg>"

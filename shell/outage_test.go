@@ -61,10 +61,11 @@ func TestAnOutageOfTheEndpointOnlyDelays(t *testing.T) {
 // heard.
 func TestATimerOutlastsARefusedKey(t *testing.T) {
 	var began time.Time
-	heard, asked := 0, false
+	heard, refused, asked := 0, 0, false
 	m := mindful(func(_ context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
 		switch since := time.Since(began); {
 		case since > 5*time.Minute && since < time.Hour:
+			refused++
 			return llm.ModelResponse{}, &llm.Error{Kind: llm.Denied, Err: errors.New("no")}
 		case r.NoCalls:
 			return telling("hm"), nil
@@ -82,8 +83,11 @@ func TestATimerOutlastsARefusedKey(t *testing.T) {
 		w.start()
 		w.says(room, "Kai", "remind me")
 		w.settle()
-		<-time.After(time.Hour + 3*time.Minute)
+		<-time.After(time.Hour + 11*time.Minute)
 		w.settle()
 		testutil.Same(t, "how often the timer was heard", 1, heard)
+		if refused < 5 || refused > 8 {
+			t.Errorf("the timer woke the agent %d times in fifty minutes, want ever more rarely", refused)
+		}
 	})
 }

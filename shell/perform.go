@@ -19,7 +19,7 @@ func (c *cycle) stage() *stepContext {
 		links:  linkNotes{settings: func(id spaces.SpaceID) AgentSettings { return c.shell.Settings(c.mind.id.Agent, id) }},
 		strict: !c.settings.SendStale && !c.reread && c.step+1 < c.settings.MaxSteps,
 		now:    c.shell.Now(), newID: c.shell.NewID, phase: c.phase, composed: map[string]composedText{},
-		setUps: c.setUp.noted, size: c.size, recalled: c.recalled,
+		setUps: c.setUp.noted, lastFrame: lastFrame{c.size, c.recalled, c.system.set, c.spoke}, outside: c.outsideView(),
 	}
 }
 
@@ -31,7 +31,7 @@ func (c *cycle) perform(st *stepContext, a parsedCall) toolResult {
 	c.shell.publish("tool_executing", a.Name, c.facts("call", a.ID, "step", c.step))
 	out := c.attempt(st, a)
 	for i := before; i < len(st.denials); i++ {
-		c.shell.catalogue.blame(&st.denials[i], a.Name)
+		c.tools.blame(&st.denials[i], a.Name)
 	}
 	c.shell.publish("tool_result", a.Name, c.facts("call", a.ID, "step", c.step, "ok", out.ok, "note", out.note))
 	return out
@@ -52,7 +52,7 @@ func (c *cycle) attempt(st *stepContext, a parsedCall) toolResult {
 	if out.ok && a.repaired && out.body != nil {
 		out.body["note"] = "Understood as " + a.spec.form() + ": call it so."
 	}
-	if out.ok && st.active == from { // who goes elsewhere may come back
+	if out.ok && st.active == from && !out.repeatable(a) { // who goes elsewhere may come back
 		key := doneIn(from, a.key)
 		c.done[key] = true
 		if a.spec.room {
@@ -66,11 +66,11 @@ func (c *cycle) attempt(st *stepContext, a parsedCall) toolResult {
 func (c *cycle) admit(st *stepContext, a parsedCall) (denied toolResult, ok bool) {
 	space := c.where(st, a)
 	switch s := a.spec; {
-	case c.without(s, space):
+	case c.without(s, space), c.withoutSkill(a, space):
 		return st.deny("tier_policy", "This act has been taken from you there.", c.insteadOf(st, s, space)), false
 	case s.room && muted(st, space):
 		return st.deny("muted", "You are muted there: you follow that space in silence.", "Do not say it elsewhere instead. An admin may lift it with /unmute."), false
-	case !c.wake.Cycle.Authority.May(s.risk):
+	case s.outside == nil && !c.wake.Cycle.Authority.May(s.risk), !c.wake.Cycle.Authority.May(spaces.RiskReadOutside): // a person allows what an outside tool changes
 		return st.deny("authority", "Not all of the people who woke you may ask for this.", "Say who may: an admin or the owner."), false
 	case a.wrong != "":
 		return st.deny("bad_arguments", a.wrong, "Call it like this: "+a.spec.form()+"."), false

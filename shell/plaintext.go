@@ -155,42 +155,11 @@ func lettersOf(text string) string {
 	}, text)
 }
 
-// An answerHabit tells from the newest answers of an agent's model whether it answers
-// people in words. It is learned from three of ten answers, and unlearned by ten calls.
-type answerHabit struct{ newest []spaces.AnswerForm } // the last one last
-
-// How many answers are looked at, and how many teach that a model answers in words.
-const (
-	habitAnswers = 10
-	habitWords   = 3
-	habitHistory = 50 // answers that are read from the store
-)
-
-func (h *answerHabit) inWords() bool {
-	learned, from := false, 0
-	for i, form := range h.newest {
-		window := h.newest[max(from, i+1-habitAnswers) : i+1]
-		words := 0
-		for _, f := range window {
-			if f == spaces.AnsweredInWords {
-				words++
-			}
-		}
-		switch {
-		case !learned && words >= habitWords:
-			learned, from = true, i+1
-		case learned && form == spaces.AnsweredByCall && words == 0 && len(window) == habitAnswers:
-			learned, from = false, i+1
-		}
-	}
-	return learned
-}
-
 // answerHabits keeps the habits of the models of this process' agents. Each is read
 // from the store once; what other processes learn meanwhile is seen after a restart.
 type answerHabits struct {
-	mu  sync.Mutex // guards all
-	all map[habitKey]*answerHabit
+	mu  sync.Mutex                        // guards all
+	all map[habitKey]*[]spaces.AnswerForm // the newest answers, the last one last
 }
 
 type habitKey struct {
@@ -205,23 +174,23 @@ func (s *Shell) answersInWords(ctx context.Context, agent spaces.AgentID, model 
 	h := s.habits.all[key]
 	s.habits.mu.Unlock()
 	if h == nil {
-		forms, err := s.Record.AnswerForms(ctx, agent, model, habitHistory)
+		forms, err := s.Record.AnswerForms(ctx, agent, model, spaces.HabitAnswers)
 		if err != nil {
 			return false, fmt.Errorf("answers of %s: %w", agent, err)
 		}
 		slices.Reverse(forms)
-		h = &answerHabit{forms}
+		h = &forms
 	}
 	s.habits.mu.Lock()
 	defer s.habits.mu.Unlock()
 	if s.habits.all == nil {
-		s.habits.all = map[habitKey]*answerHabit{}
+		s.habits.all = map[habitKey]*[]spaces.AnswerForm{}
 	}
 	if known := s.habits.all[key]; known != nil {
 		h = known
 	}
 	s.habits.all[key] = h
-	return h.inWords(), nil
+	return spaces.AnswersInWords(*h), nil
 }
 
 // answered notes the form of an answer that is stored.
@@ -229,8 +198,8 @@ func (s *Shell) answered(agent spaces.AgentID, model string, form spaces.AnswerF
 	s.habits.mu.Lock()
 	defer s.habits.mu.Unlock()
 	if h := s.habits.all[habitKey{agent, model}]; h != nil && form != "" {
-		h.newest = append(h.newest, form)
-		h.newest = h.newest[max(0, len(h.newest)-habitHistory):]
+		*h = append(*h, form)
+		*h = (*h)[max(0, len(*h)-spaces.HabitAnswers):]
 	}
 }
 
@@ -247,13 +216,14 @@ var apologies = map[spaces.StopReason]string{
 // returns the turn by which the agent learns of it.
 func (c *cycle) apologise(cl *spaces.CycleClose) []spaces.TranscriptTurn {
 	say := apologies[cl.Stop]
-	if say == "" || cl.Say != "" || !c.unspoken() || c.wake.Cycle.Space == "" {
+	if say == "" || len(cl.Notices) > 0 || !c.unspoken() || c.wake.Cycle.Space == "" {
 		return nil
 	}
-	cl.Say, cl.Once, cl.Room = say, "unanswered|"+string(c.wake.Cycle.ID), c.wake.Cycle.Space
+	notice := spaces.RoomNotice{Room: c.wake.Cycle.Space, Key: "unanswered|" + string(c.wake.Cycle.ID), Text: say}
 	if n := len(c.wake.Events); n > 0 {
-		cl.Thread = c.wake.Events[n-1].Thread
+		notice.Thread = c.wake.Events[n-1].Thread
 	}
+	cl.Notices = append(cl.Notices, notice)
 	m := c.mind
 	m.mu.Lock()
 	defer m.mu.Unlock()

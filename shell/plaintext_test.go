@@ -81,6 +81,39 @@ func TestAModelThatIsToldCallsTheTool(t *testing.T) {
 	})
 }
 
+// What an endpoint tells of the reasoning of its model is kept with the step, and is in no
+// chat and no later prompt.
+func TestReasoningIsKeptWithItsStep(t *testing.T) {
+	n := 0
+	k := &keeper{ChatModel: mindful(func(context.Context, llm.ModelRequest) (llm.ModelResponse, error) {
+		n++
+		res := calling(n, "send_message", fmt.Sprintf(`{"text":"Hello %d.","more":true}`, n))
+		if n%2 == 0 {
+			res = calling(n, "done", `{}`)
+		}
+		res.Reasoning = fmt.Sprintf("Kai greets, %d.", n)
+		return res, nil
+	})}
+	play(t, k, func(w *world) {
+		w.settings = plainText("")
+		room := w.room("kai", direct)
+		w.start()
+		w.says(room, "Kai", "hi there, how are things?")
+		w.settle()
+		w.says(room, "Kai", "and now?")
+		w.settle()
+		var thoughts []string
+		for _, b := range bodies[spaces.ThoughtRecorded](w.inner(mind("Ada"))) {
+			thoughts = append(thoughts, fmt.Sprint(b.Step, " ", b.Text))
+		}
+		testutil.Same(t, "thoughts", []string{"0 Kai greets, 1.", "1 Kai greets, 2.", "0 Kai greets, 3.", "1 Kai greets, 4."}, thoughts)
+		testutil.Same(t, "said", []string{"Hello 1.", "Hello 3."}, w.spoken(room))
+		if strings.Contains(k.frame(), "Kai greets") {
+			t.Errorf("the prompt holds the reasoning:\n%s", k.frame())
+		}
+	})
+}
+
 // Words that no person waits for stay private, and so do all words where the operator
 // wants it.
 func TestWordsForNobodyStayPrivate(t *testing.T) {
@@ -155,6 +188,36 @@ func TestARunThatCannotAnswerSaysSo(t *testing.T) {
 					t.Errorf("the next frame does not tell of it:\n%s", last)
 				}
 			})
+		})
+	}
+}
+
+// A model that searches and finds nothing is asked for its answer after four steps, other
+// searches or the same one; one that finds something goes on.
+func TestSearchesWithoutALineEndInAnAnswer(t *testing.T) {
+	for name, query := range map[string]string{"another": "%d bananas", "the same": "bananas"} {
+		calls := 0
+		m := mindful(func(_ context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
+			calls++
+			if r.NoCalls {
+				return telling("I find nothing about bananas."), nil
+			}
+			q := query
+			if strings.Contains(q, "%") {
+				q = fmt.Sprintf(q, calls)
+			}
+			return calling(calls, "search", fmt.Sprintf(`{"query":%q}`, q)), nil
+		})
+		play(t, m, func(w *world) {
+			w.settings = plainText("")
+			room := w.room("kai", direct)
+			w.start()
+			w.says(room, "Kai", "what did we say about them?")
+			w.settle()
+			testutil.Same(t, name+" search: said", []string{"I find nothing about bananas."}, w.spoken(room))
+			if calls != 5 {
+				t.Errorf("%s search: %d calls, want four searches and the answer", name, calls)
+			}
 		})
 	}
 }

@@ -30,6 +30,7 @@ type remind struct {
 	Cron     string `json:"cron,omitempty" jsonschema:"or: 0 9 * * 1"`
 	Space    string `json:"space,omitempty" jsonschema:"default: the active one"`
 	Timezone string `json:"timezone,omitempty" jsonschema:"if they named another"`
+	Look     string `json:"look_first,omitempty" jsonschema:"wake only if this finds something: new messages, or a tool that reads: NAME {args}"`
 }
 
 func (a remind) perform(s *stepContext) toolResult {
@@ -46,6 +47,9 @@ func (a remind) perform(s *stepContext) toolResult {
 	}
 	t, out := a.timer(s, about)
 	if !out.ok {
+		return out
+	}
+	if t.Look, out = a.look(s, about); !out.ok {
 		return out
 	}
 	s.timers = append(s.timers, t)

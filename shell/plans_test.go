@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/trestle-bridge/trestle/internal/llm"
+	"github.com/trestle-bridge/trestle/internal/testutil"
+	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -53,5 +55,28 @@ func TestAMindHasFiftyPlansAtMost(t *testing.T) {
 		if err != nil || len(plans) != 50 {
 			t.Errorf("%d plans wait, %v", len(plans), err)
 		}
+	})
+}
+
+// A reminder that is set and said in one step costs one call.
+func TestAReminderAndItsAnswerAreOneCall(t *testing.T) {
+	calls := 0
+	m := mindful(func(context.Context, llm.ModelRequest) (llm.ModelResponse, error) {
+		calls++
+		return llm.ModelResponse{Calls: []llm.ToolCall{
+			{ID: "a", Name: "remind", Args: `{"note":"call the dentist","in":"300d"}`},
+			{ID: "b", Name: "send_message", Args: `{"more":false,"text":"I will remind you in 300 days."}`},
+		}}, nil
+	})
+	play(t, m, func(w *world) {
+		set := twoPhases()
+		set.Phases = shell.PhasesOne
+		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings { return set }
+		room := w.room("kai", direct)
+		w.start()
+		w.says(room, "Kai", "remind me in 300 days to call the dentist")
+		w.settle()
+		testutil.Same(t, "calls", 1, calls)
+		testutil.Same(t, "messages", 1, len(w.spoken(room)))
 	})
 }

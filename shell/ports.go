@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/hud"
+	"github.com/trestle-bridge/trestle/internal/money"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -56,6 +57,38 @@ type RedactionRequest struct {
 	Since    time.Time         // what was stored before is free of it already; zero: nothing is
 	Shown    hud.TextRedaction // for what was shown the event
 	Repeated hud.TextRedaction // for what may repeat it
+}
+
+// ToolRunStore stores calls of outside tools while they are under way.
+type ToolRunStore interface {
+	// StartRun moves a run that is ready to running, for ttl in the name of holder. One
+	// whose process has ended, because that time is over or because the caller knows it
+	// (orphan), is begun again where the tool may be called twice; else its outcome is
+	// unknown. The run is returned as it is afterwards; the caller calls the tool only
+	// when it is running and the caller's.
+	StartRun(ctx context.Context, id, holder string, ttl time.Duration, orphan bool, at time.Time) (spaces.ToolRun, error)
+	// RenewRun extends the time of a running run, and reports false when it is not the
+	// holder's any more, or was cancelled.
+	RenewRun(ctx context.Context, id, holder string, ttl time.Duration, at time.Time) (bool, error)
+	// EndRun stores the end of a run. It reports false, and stores nothing, when the run
+	// had ended, or is not the holder's. The end of a parked run wakes its mind.
+	EndRun(ctx context.Context, e spaces.ToolRunEnd) (bool, error)
+	// TellProgress changes the line by which people are told that they wait for the run, in
+	// every chat that shows it.
+	TellProgress(ctx context.Context, run spaces.ToolRun, text string, at time.Time) error
+	// UnattendedRuns returns runs that no cycle looks after and that are to be begun, or
+	// to be ended because their process or the time to decide about them has.
+	UnattendedRuns(ctx context.Context, at time.Time, limit int) ([]spaces.ToolRun, error)
+}
+
+// ToolRunReader reads calls of outside tools.
+type ToolRunReader interface {
+	// RunsOfCycle returns the runs that a cycle asked for, in that order.
+	RunsOfCycle(ctx context.Context, id spaces.CycleID) ([]spaces.ToolRun, error)
+	// ToolRun returns a run; nil if there is none.
+	ToolRun(ctx context.Context, id string) (*spaces.ToolRun, error)
+	// ToolsAllowed returns the tools that people always allow the agent in a space.
+	ToolsAllowed(ctx context.Context, agent spaces.AgentID, space spaces.SpaceID) ([]string, error)
 }
 
 // SummaryStore keeps what was made of old cycles while nothing else was to do.
@@ -136,7 +169,7 @@ type LogReader interface {
 	// SpentBySenders returns the most weighted tokens that the words of any one
 	// person have cost since the day began, of those whose words the cycle was shown
 	// or had the timer set that woke it.
-	SpentBySenders(ctx context.Context, day time.Time, cycle spaces.CycleID) (int, error)
+	SpentBySenders(ctx context.Context, day time.Time, cycle spaces.CycleID) (money.UsedTokens, error)
 	// AnswerForms returns in which form the agent's newest cycles with that model answered
 	// people, the newest first, at most limit.
 	AnswerForms(ctx context.Context, agent spaces.AgentID, model string, limit int) ([]spaces.AnswerForm, error)
@@ -145,7 +178,7 @@ type LogReader interface {
 	Failures(ctx context.Context, m spaces.Mind, since time.Time) ([]spaces.SendFailed, error)
 }
 
-// UsageToday is what was used today, in tokens.
+// UsageToday is what was used today.
 type UsageToday struct {
-	Agent, Space, All int
+	Agent, Space, All money.UsedTokens
 }

@@ -11,7 +11,7 @@ import (
 // places notes where an agent is seen at it.
 type places map[spaces.SpaceID]bool
 
-func (p places) Active(space spaces.SpaceID, _ spaces.ThreadID) { p[space] = true }
+func (p places) Active(s spaces.RunSign, _ <-chan bool) { p[s.Space] = true }
 
 // SEQ-89, PRD-6.1-3: an agent is seen at it where it was woken, and whether it is goes by
 // what it may say there, also when it goes on elsewhere.
@@ -26,9 +26,9 @@ func TestAnAgentIsSeenWhereItWasWoken(t *testing.T) {
 				return set
 			}}}
 			w := &spaces.Wake{Cycle: spaces.Cycle{Mind: spaces.Mind{Agent: "ada"}, Space: "hall", Active: "den"}, Events: []spaces.Event{{}}}
-			stop := s.show(w)
+			stop := s.show(w, func() bool { return false })
 			<-time.After(time.Second)
-			stop()
+			stop(true, spaces.StopCompleted)
 			if seen["hall"] != (mute == "den") || seen["den"] {
 				t.Errorf("silent in the %s it is seen in %v", mute, seen)
 			}

@@ -62,7 +62,7 @@ func (s *Shell) Preview(ctx context.Context, p WakePreview) (PreviewFrame, error
 	}
 	agent := s.agent(p.Mind.Agent)
 	c := &cycle{
-		shell: s, mind: m, phase: spaces.Engagement, cycleConfig: cycleConfig{agent: agent, settings: agent.fit(settings), system: s.prompt(agent, settings, false), active: p.Space},
+		shell: s, mind: m, phase: spaces.Engagement, cycleConfig: cycleConfig{agent: agent, settings: agent.fit(settings), system: s.prompt(agent, settings, false), tools: s.catalogueOf(p.Mind.Agent), active: p.Space},
 		wake: &spaces.Wake{Cycle: spaces.Cycle{Mind: p.Mind, Space: p.Space, Base: math.MaxInt64}},
 	}
 	m.mu.Lock()

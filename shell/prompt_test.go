@@ -2,8 +2,6 @@ package shell
 
 import (
 	"encoding/json"
-	"io/fs"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +9,7 @@ import (
 	"github.com/trestle-bridge/trestle/hud"
 	"github.com/trestle-bridge/trestle/internal/llm"
 	"github.com/trestle-bridge/trestle/internal/testutil"
+	"github.com/trestle-bridge/trestle/shell/prompts"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -18,10 +17,10 @@ import (
 func TestSectionsKeepTheirSize(t *testing.T) {
 	var c hud.TokenCounter
 	for name, want := range map[string][2]int{
-		"memory.v1": {600, 900}, "memories.v1": {200, 350}, "tools.v1": {200, 700}, "antipatterns.v1": {40, 250},
-		"capabilities.v1": {150, 700}, "instructions.v1": {200, 600}, "identity.v1": {20, 150},
+		"memory": {600, 900}, "memories": {200, 350}, "tools": {200, 700}, "antipatterns": {40, 250},
+		"capabilities": {150, 700}, "instructions": {200, 600}, "identity": {20, 150},
 	} {
-		if n := c.Count(prompt(name)); n < want[0] || n > want[1] {
+		if n := c.Count(told(name)); n < want[0] || n > want[1] {
 			t.Errorf("%s has %d tokens, want %d to %d", name, n, want[0], want[1])
 		}
 	}
@@ -43,16 +42,23 @@ func TestFixedTokensAreCounted(t *testing.T) {
 	if n := count(all[len(all)-1]); n != fileToolTokens || len(all) != len(NewCatalogue(false).Tools())+1 {
 		t.Errorf("send_file takes %d tokens, fileToolTokens says %d", n, fileToolTokens)
 	}
+	all = NewCatalogue(false).WithFileReading().Tools()
+	if n := count(all[len(all)-1]); n != readFileTokens {
+		t.Errorf("read_file takes %d tokens, readFileTokens says %d", n, readFileTokens)
+	}
 	if tools != toolTokens {
 		t.Errorf("the tools take %d tokens, toolTokens says %d", tools, toolTokens)
 	}
-	if n := c.Count(systemText(nobody, systemKey{})); n != promptTokens {
+	if n := c.Count(systemText(nobody, systemKey{set: prompts.BuiltIn()})); n != promptTokens {
 		t.Errorf("the system text takes %d tokens, promptTokens says %d", n, promptTokens)
 	}
-	if n := c.Count(systemText(nobody, systemKey{tags: true})); n != tagPromptTokens {
+	if n := c.Count(systemText(nobody, systemKey{set: prompts.BuiltIn(), tags: true})); n != tagPromptTokens {
 		t.Errorf("the system text with tags takes %d tokens, tagPromptTokens says %d", n, tagPromptTokens)
 	}
-	if n := c.Count(systemText(nobody, systemKey{words: true})); n != promptTokens+wordsPromptTokens {
+	if n := c.Count(systemText(nobody, systemKey{set: prompts.BuiltIn(), outside: true})); n != promptTokens+outsidePromptTokens {
+		t.Errorf("the system text takes %d tokens with outside tools, want %d", n, promptTokens+outsidePromptTokens)
+	}
+	if n := c.Count(systemText(nobody, systemKey{set: prompts.BuiltIn(), words: true})); n != promptTokens+wordsPromptTokens {
 		t.Errorf("the system text takes %d tokens where words are delivered, want %d", n, promptTokens+wordsPromptTokens)
 	}
 	if sum := promptTokens + toolTokens; sum > 2900 {
@@ -63,7 +69,7 @@ func TestFixedTokensAreCounted(t *testing.T) {
 // PRD-5.5-2, PRD-5.5-5, PRD-5.6-1, -2, -4, PRD-5.6-A1, PRD-5.7-2, PRD-5.7-A1,
 // PRD-5.8-A1, -A3, PRD-11-2, GTS-26 … GTS-32, BLU-38, BLU-45, CON-09, CON-14, CON-23.
 func TestSystemTextSaysWhatWasAskedFor(t *testing.T) {
-	text := systemText(&Agent{ID: "ada", Name: "Ada", Persona: "You like ships."}, systemKey{})
+	text := systemText(&Agent{ID: "ada", Name: "Ada", Persona: "You like ships."}, systemKey{set: prompts.BuiltIn()})
 	for _, want := range []string{
 		"You are Ada (entity agent:ada)", "You like ships.",
 		"**user_fact**", "**decision**", "**space_knowledge**", "**preference**", "four questions", "Never store",
@@ -80,7 +86,7 @@ func TestSystemTextSaysWhatWasAskedFor(t *testing.T) {
 			t.Errorf("the system text lacks %q", want)
 		}
 	}
-	if n := strings.Count(prompt("antipatterns.v1"), "\n- "); n != 6 {
+	if n := strings.Count(told("antipatterns"), "\n- "); n != 6 {
 		t.Errorf("%d anti-patterns, want 6", n)
 	}
 }
@@ -89,13 +95,13 @@ func TestSystemTextSaysWhatWasAskedFor(t *testing.T) {
 // and begins with when; what chat must avoid is not told where the agent composes or
 // digests.
 func TestHowToActComesBeforeTheActs(t *testing.T) {
-	text := systemText(&Agent{ID: "ada", Name: "Ada"}, systemKey{tags: true})
+	text := systemText(&Agent{ID: "ada", Name: "Ada"}, systemKey{set: prompts.BuiltIn(), tags: true})
 	how, forms := strings.Index(text, "# ACTS\n\nWhen to act:"), strings.Index(text, "# FORM OF ACTS")
 	if how < 0 || forms < how {
 		t.Errorf("how to act stands at %d, the forms of acts at %d", how, forms)
 	}
-	for _, task := range []string{"compose.v1", "digest.v1"} {
-		if strings.Contains(prompt(task), "AVOID") {
+	for _, task := range []string{"compose", "digest"} {
+		if strings.Contains(told(task), "AVOID") {
 			t.Errorf("%s has the anti-patterns of chat", task)
 		}
 	}
@@ -103,44 +109,17 @@ func TestHowToActComesBeforeTheActs(t *testing.T) {
 
 // PRD-1-2: the system text is made of sections, each of which is one version of a file.
 func TestSystemTextIsMadeOfVersionedSections(t *testing.T) {
-	text := systemText(&Agent{}, systemKey{tags: true})
-	for _, s := range promptSections {
-		name, section := s.name, prompt(s.name)
-		if !regexp.MustCompile(`^[a-z]+\.v[1-9]\d*$`).MatchString(name) {
-			t.Errorf("%s names no version", name)
-		}
-		plain, _, _ := strings.Cut(section, "{{")
-		if got, want := strings.Contains(text, strings.TrimSpace(plain)), modeOf(name) == always || modeOf(name) == inTags; name != "compose.v1" && got != want {
-			t.Errorf("the system text has %s, which is of mode %s: %v", name, modeOf(name), got)
+	text := systemText(&Agent{}, systemKey{set: prompts.BuiltIn(), tags: true})
+	for _, s := range prompts.AllSections() {
+		plain, _, _ := strings.Cut(told(s.Name), "{{")
+		if got, want := strings.Contains(text, strings.TrimSpace(plain)), s.Mode == prompts.AlwaysShown || s.Mode == prompts.TagsDialect; s.Name != "compose" && got != want {
+			t.Errorf("the system text has %s, which is of mode %s: %v", s.Name, s.Mode, got)
 		}
 	}
 }
 
-// PRD-3-2: every text that a model is shown is a section with a mode, once.
-func TestEverySectionHasAMode(t *testing.T) {
-	files, err := promptFiles.ReadDir("prompts")
-	names := map[string]bool{}
-	for _, s := range promptSections {
-		names[s.name] = true
-	}
-	if err != nil || len(files) != len(promptSections) || len(names) != len(promptSections) {
-		t.Errorf("%d files and %d sections, %v", len(files), len(promptSections), err)
-	}
-	for _, m := range []promptMode{always, inTags, eachPhase, crossSpace, onboarding, compaction} {
-		if !slices.ContainsFunc(files, func(f fs.DirEntry) bool { return modeOf(strings.TrimSuffix(f.Name(), ".md")) == m }) {
-			t.Errorf("no section is of mode %s", m)
-		}
-	}
-}
-
-func modeOf(name string) promptMode {
-	for _, s := range promptSections {
-		if s.name == name {
-			return s.mode
-		}
-	}
-	return ""
-}
+// told returns the built-in text of a section.
+func told(section string) string { return prompts.BuiltIn().Text(section) }
 
 // PRD-6.1-1, PRD-11-9: every act has the tier that was decided for it: what touches the
 // agent alone is the system's, what reaches people or reads what they said is the
@@ -150,11 +129,11 @@ func TestEveryActHasItsTier(t *testing.T) {
 	for name := range strings.FieldsSeq("look enter_space sleep remind bookmark note goal remember forget fork done") {
 		want[name] = spaces.TierSystem
 	}
-	for name := range strings.FieldsSeq("send_message react edit_message delete_message read_messages search send_file set_up") {
+	for name := range strings.FieldsSeq("send_message ask react edit_message delete_message read_messages search send_file set_up") {
 		want[name] = spaces.TierPlatform
 	}
 	got := map[string]spaces.ToolTier{}
-	for _, o := range NewCatalogue(true).Manifest().Acts {
+	for _, o := range NewCatalogue(true).WithDemanded().Manifest().Acts {
 		got[o.Name] = o.Tier
 	}
 	testutil.Same(t, "tiers", want, got)
@@ -166,7 +145,7 @@ func TestEveryActHasItsTier(t *testing.T) {
 // BLU-09, BLU-49, R-2: acts are done where the agent is. No act but going somewhere
 // must be told where; a message names nobody but in its words.
 func TestNoActMustBeToldWhere(t *testing.T) {
-	for _, tool := range NewCatalogue(true).Tools() {
+	for _, tool := range NewCatalogue(true).WithDemanded().Tools() {
 		var schema struct {
 			Required   []string
 			Properties map[string]json.RawMessage

@@ -35,6 +35,9 @@ func erasedBy(room *hud.SharedRoom, e spaces.Event) (deletedWords, bool) {
 	if m.Heard { // what was written and what was heard are shown apart as well
 		words = append(words, strings.Split(m.Text, "\n")...)
 	}
+	if len(m.Attachments) > 0 {
+		words = append(words, hud.FileMark(m.ID))
+	}
 	for k := range m.Attachments {
 		words = append(words, m.Attachments[k].Name)
 	}

@@ -20,7 +20,7 @@ func TestTheNamesOfFilesGoWithTheirMessage(t *testing.T) {
 	}
 	gone, ok := erasedBy(room, spaces.Event{Space: "sp", Seq: 3, ID: "e3", Actor: "kai", Body: spaces.MessageDeleted{Target: "e1"}})
 	slices.Sort(gone.words)
-	if want := []string{"divorce papers.pdf", "look at that", "look at this"}; !ok || !slices.Equal(slices.Compact(gone.words), want) {
+	if want := []string{hud.FileMark("e1"), "divorce papers.pdf", "look at that", "look at this"}; !ok || !slices.Equal(slices.Compact(gone.words), want) {
 		t.Fatalf("gone are %q", gone.words)
 	}
 	if got := hud.NewRedaction(gone.words...).Text(`s1 1: #1 Kai +file "divorce papers.pdf"`); got != `s1 1: #1 Kai +file "[deleted]"` {

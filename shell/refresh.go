@@ -42,8 +42,8 @@ func (c *cycle) notice(ctx context.Context) error {
 	m := c.mind
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if t := c.wake.Timer; t != nil && c.step == 0 && len(c.pending) == 0 {
-		c.pending = append(c.pending, spaces.TranscriptTurn{Role: spaces.RoleUser, Text: hud.InboxHead(m.seat(t.Space), 1, c.began) + "\n" + m.called(t, c.began) + " ← TRIGGER"})
+	if t := c.wake.Timer; t != nil && len(c.turns) == 0 && len(c.pending) == 0 {
+		c.pending = append(c.pending, spaces.TranscriptTurn{Role: spaces.RoleUser, Text: hud.InboxHead(m.seat(t.Space), 1, c.began) + "\n" + c.timerLine(t) + " ← TRIGGER" + c.found.text, Refs: c.found.refs})
 	}
 	if c.heard < len(c.wake.Waits) {
 		c.hear(m.view(c))

@@ -12,12 +12,14 @@ import (
 )
 
 // PRD-5.1-5, SEQ-99: what turns out to have failed while a cycle asks the model is
-// told in the next one, as it is in the first one after it otherwise.
+// told in the next one, as it is in the first one after it otherwise, also where other
+// processes run these.
 func TestWhatFailsDuringACallIsToldLater(t *testing.T) {
 	for _, during := range []struct {
 		name    string
 		noCalls bool
-	}{{"contemplation", true}, {"engagement", false}} {
+		restart bool
+	}{{"contemplation", true, false}, {"engagement", false, false}, {"engagement and restarts", false, true}} {
 		t.Run(during.name, func(t *testing.T) {
 			var w *world
 			var claimed []spaces.Action
@@ -43,6 +45,12 @@ func TestWhatFailsDuringACallIsToldLater(t *testing.T) {
 			})
 			play(t, m, func(got *world) {
 				w = got
+				restart := func() {
+					if during.restart {
+						w.crash()
+						w.start()
+					}
+				}
 				w.start()
 				room := w.room("kai", direct)
 				w.says(room, "Kai", "one")
@@ -58,12 +66,14 @@ func TestWhatFailsDuringACallIsToldLater(t *testing.T) {
 					t.Error("told within the cycle: this test proves nothing")
 				}
 				pass(time.Second)
+				restart()
 				w.says(room, "Kai", "three")
 				w.settle()
 				if told != 2 {
 					t.Errorf("the next cycle was told in %d frames of 2", told)
 				}
 				pass(time.Second)
+				restart()
 				w.says(room, "Kai", "four")
 				w.settle()
 				if told != 2 {

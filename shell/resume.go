@@ -72,7 +72,7 @@ func (c *cycle) retold(r spaces.ToolReturned) bool {
 
 // recount counts one act of an earlier process as if this one had performed it.
 func (c *cycle) recount(here *spaceVisit, a spaces.ToolCalled, r spaces.ToolReturned) {
-	s := c.shell.catalogue.find(a.Name)
+	s := c.tools.find(a.Name)
 	switch {
 	case r.Note == runNote && s != nil:
 		here.done = append(here.done, doneKey(s, a.Args))

@@ -181,6 +181,10 @@ func (w *world) plain(text string) string {
 	if before, _, found := strings.Cut(text, `"messageId":"`); found {
 		return before + "messageId}"
 	}
+	if before, after, found := strings.Cut(text, "of what you asked ~"); found {
+		_, after, _ = strings.Cut(after, " ")
+		return before + "of what you asked " + after
+	}
 	return text
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/hud"
 	"github.com/trestle-bridge/trestle/internal/llm"
+	"github.com/trestle-bridge/trestle/internal/money"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -22,7 +23,40 @@ type Agent struct {
 	// System is the system message, instead of the one made of the prompts, the
 	// name and the persona. Default: that one.
 	System string
+	// Price returns what a million tokens of the model of that name at the agent's
+	// endpoint or among its fallbacks cost; zero when that is not known. Default: it is not.
+	Price func(model string) money.TokenPrice
 }
+
+// usage returns the usage of a call of the model of that name, with its cost.
+func (a *Agent) usage(model string, u llm.TokenUsage) spaces.TokenUsage {
+	used := spaces.TokenUsage{Prompt: u.Prompt, Cached: u.Cached, Output: u.Output, Calls: 1}
+	if a.Price != nil {
+		used.Cost = a.Price(model).Cost(u.Prompt, u.Cached, u.Written, u.Output)
+	}
+	return used
+}
+
+// BudgetLimits are what cycles may use, in weighted tokens and in money.
+type BudgetLimits struct {
+	Cycle  money.SpendLimit // one cycle
+	Root   money.SpendLimit // one causal chain
+	Sender money.SpendLimit // the messages of one person, a day
+	Agent  money.SpendLimit // one agent, a day
+	Space  money.SpendLimit // one space, a day
+	All    money.SpendLimit // all agents, a day
+}
+
+// Priced returns the limits for a model whose price is known, or is not.
+func (b BudgetLimits) Priced(known bool) BudgetLimits {
+	return BudgetLimits{
+		Cycle: b.Cycle.Priced(known), Root: b.Root.Priced(known), Sender: b.Sender.Priced(known),
+		Agent: b.Agent.Priced(known), Space: b.Space.Priced(known), All: b.All.Priced(known),
+	}
+}
+
+// daily reports whether the use of an agent, a space or all agents is limited by the day.
+func (b BudgetLimits) daily() bool { return b.Agent.Limited() || b.Space.Limited() || b.All.Limited() }
 
 // A PhasePolicy says whether an agent thinks in a model call of its own before it acts.
 type PhasePolicy string
@@ -47,6 +81,7 @@ type AgentSettings struct {
 	Phases        PhasePolicy                 // whether thinking is a call of its own; empty: auto
 	Tags          bool                        // the tags dialect instead of tools
 	Without       []string                    // acts taken from the agent there; system acts cannot be. Nobody changes it
+	DeniedTools   []string                    // names and patterns of outside tools taken from it there
 	Told          bool                        // an entry of the configuration is about the room or its server
 	Wake          spaces.WakePolicy           // the agent's own word on what wakes it there; empty: the space's
 	Links         spaces.LinkPolicy           // which addresses stay links there; empty: by what the frame held
@@ -54,8 +89,8 @@ type AgentSettings struct {
 	GreetPlainly  bool                        // nothing is looked up when only greetings woke it
 	PlainText     PlainTextPolicy             // what becomes of an answer that is no tool call; empty: deliver once asked
 	SendStale     bool                        // on_stale: send
-	Drafts        bool                        // people see an answer grow where that is no message (streaming)
-	DraftMessages bool                        // and elsewhere as a message that is edited
+	Streaming     spaces.StreamingPolicy      // how people see an answer grow
+	Feedback      spaces.FeedbackMode         // how people rate what it says there; empty: not at all
 	WaitTimeout   time.Duration               // for a reply
 	Histories     hud.HistoryLimits           // shown when words for another space are composed
 	Parallel      int                         // cycles of one mind at a time
@@ -92,12 +127,7 @@ type AgentSettings struct {
 	DigestModel   string         // the endpoint's model that condenses old accounts; empty: none
 	MeaningModel  string         // the endpoint's model that says where words stand; empty: none
 	CacheTTL      time.Duration  // how long a provider's cache lives
-	CycleTokens   int            // what one cycle may use
-	RootTokens    int            // what one causal chain may use; 0 is unlimited
-	SenderTokens  int            // one person's words, a day; 0 is unlimited
-	AgentTokens   int            // a day, in weighted tokens; 0 is unlimited
-	SpaceTokens   int
-	AllTokens     int
+	Budget        BudgetLimits
 }
 
 // DefaultSettings returns the defaults of REQUIREMENTS 8 and DESIGN 9.
@@ -108,7 +138,10 @@ func DefaultSettings() AgentSettings {
 		LogTokens: 100_000, SingleCycles: 50, GroupSize: 30, SpansShown: 5, KeepRecent: 15, SummariseFrom: 20, Threads: hud.DefaultConversationWeights(),
 		LevelStart: 1, LevelMax: 5, Guard: 0.8, Snippet: 500, Weight: 1, ReadLimit: 50, MemoryChars: 200, Onboarding: 800,
 		CompactAfter: 8, CompactKeep: 4, SummaryTokens: 300, CacheTTL: 5 * time.Minute,
-		CycleTokens: 400_000, SenderTokens: 10_000_000, AgentTokens: 50_000_000, SpaceTokens: 50_000_000, AllTokens: 50_000_000,
+		Budget: BudgetLimits{
+			Cycle: money.SpendLimit{Tokens: 400_000}, Sender: money.SpendLimit{Tokens: 10_000_000},
+			Agent: money.SpendLimit{Tokens: 50_000_000}, Space: money.SpendLimit{Tokens: 50_000_000}, All: money.SpendLimit{Tokens: 50_000_000},
+		},
 	}
 }
 
@@ -118,9 +151,21 @@ type EventPublisher interface {
 	Publish(kind, content string, metadata map[string]any, at time.Time)
 }
 
-// A TypingNotifier shows people that the agent is at it. Active never blocks.
+// A TypingNotifier shows people that an agent is at it.
 type TypingNotifier interface {
-	Active(space spaces.SpaceID, thread spaces.ThreadID)
+	// Active tells that a run is under way. It is called every few seconds for the first two
+	// minutes, and never blocks. rested delivers the end of the run: true when it waits for a
+	// person, an approval or a tool. It is closed without a value when this process does not
+	// end the run.
+	Active(s spaces.RunSign, rested <-chan bool)
+}
+
+// A MediaAccess says what agents see, hear and send beside text.
+type MediaAccess struct {
+	Sight ImageSource         // nil: no model sees
+	Ears  TranscriptionStatus // nil: voices are not transcribed
+	Files bool                // agents may send files
+	Texts DocumentSource      // what files say; nil: agents cannot read them
 }
 
 // Options are the parts a shell is made of.
@@ -135,15 +180,16 @@ type Options struct {
 	// Meanings is nil where old lines are found by words alone.
 	Meanings EmbeddingStore
 	Agents   []Agent
+	// Prompts says what agents are told. Default: what is built in.
+	Prompts PromptSource
 	// Settings returns the resolved knobs; the space may be empty.
 	Settings func(spaces.AgentID, spaces.SpaceID) AgentSettings
 	Bus      EventPublisher
-	Presence TypingNotifier      // nil: no typing is shown
-	Drafts   DraftDisplay        // nil: no drafts are shown
-	Sight    ImageSource         // nil: no model sees
-	Ears     TranscriptionStatus // nil: voices are not transcribed
-	Files    bool                // agents may send files
-	Counter  *hud.TokenCounter
+	Presence TypingNotifier // nil: no typing is shown
+	Drafts   DraftDisplay   // nil: no drafts are shown
+	MediaAccess
+	Outside OutsideAccess
+	Counter *hud.TokenCounter
 	// Holder names this process in leases; unique for ever.
 	Holder string
 	// NewID mints ids that are unique for ever and rise with time.

@@ -20,6 +20,8 @@ type onboardingState struct {
 	offer *spaces.NoteAdded  // that the room is new, to be committed with the last one; nil: it is not
 	begun bool               // whether the room is new has been looked at
 	heard int                // how many of the events that woke the cycle were looked at
+	// tokens are what set_up takes of a request; 0 while it is not offered.
+	tokens int
 }
 
 // told returns what a commit has to say of it. Of rows that go back nothing was seen.
@@ -70,9 +72,12 @@ func (c *cycle) onboard(v *hud.MindView) string {
 	case v.Active == "" || slices.Contains(c.shell.Settings(c.mind.id.Agent, v.Active).Without, "set_up"):
 		return ""
 	case live(at, now):
-		return setUpSection(&at, c.settings.Onboarding, c.shell.Counter.Count)
+		if tools := c.tools.offering("set_up"); tools != c.tools {
+			c.setUp.tokens, c.tools = tools.extra-c.tools.extra, tools
+		}
+		return setUpSection(c.system.set.Text("setup"), &at, c.settings.Onboarding, c.shell.Counter.Count)
 	case c.setUp.offer != nil && c.setUp.offer.SetUp.Space == v.Active && at.State == "":
-		return fitLines([]string{prompt("offer.v1")}, c.settings.Onboarding, c.shell.Counter.Count)
+		return fitLines([]string{c.system.set.Text("offer")}, c.settings.Onboarding, c.shell.Counter.Count)
 	}
 	return ""
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/trestle-bridge/trestle/internal/llm"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -135,5 +136,35 @@ func TestASetUpIsDroppedInTheStepThatHearsOfIt(t *testing.T) {
 		if s := w.setUpOf(mind("Ada"), room); s.State != spaces.SetUpDropped || len(w.codes(mind("Ada"))) != 0 {
 			t.Errorf("it stands as %q, refused %v", s.State, w.codes(mind("Ada")))
 		}
+	})
+}
+
+// A model is offered set_up while a room is being set up, and not before and after.
+func TestSetUpIsOfferedWhileARoomIsSetUp(t *testing.T) {
+	var offered []bool
+	steps := each(map[string][][]llm.ToolCall{"never mind": {{{Name: "set_up", Args: `{"step":"drop"}`}}}})
+	m := mindful(func(ctx context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
+		offered = append(offered, slices.ContainsFunc(r.Tools, func(s llm.ToolSpec) bool { return s.Name == "set_up" }))
+		return steps(ctx, r)
+	})
+	play(t, m, func(w *world) {
+		set := twoPhases()
+		set.Phases = shell.PhasesOne
+		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings { return set }
+		room := w.room("kai", direct)
+		w.start()
+		w.says(room, "Kai", "hello")
+		w.settle()
+		testutil.Same(t, "offered before", false, slices.Contains(offered, true))
+		offered = nil
+		w.says(room, "Kai", "set up this room")
+		w.settle()
+		testutil.Same(t, "offered while it is set up", false, slices.Contains(offered, false))
+		w.says(room, "Kai", "never mind")
+		w.settle()
+		offered = nil
+		w.says(room, "Kai", "hello again")
+		w.settle()
+		testutil.Same(t, "offered after", false, slices.Contains(offered, true))
 	})
 }

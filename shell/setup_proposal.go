@@ -71,7 +71,7 @@ func answersWhen(wake spaces.WakePolicy, s spaces.Space, members []spaces.SpaceM
 }
 
 // platforms are what people call them.
-var platforms = map[string]string{"telegram": "Telegram", "slack": "Slack", "discord": "Discord", "local": "the terminal"}
+var platforms = map[string]string{"telegram": "Telegram", "slack": "Slack", "discord": "Discord", "local": "the terminal", "hook": "programs"}
 
 // chatsOf says on which platforms a room has chats, and how many.
 func chatsOf(room *hud.SharedRoom) string {

@@ -10,8 +10,8 @@ import (
 // setUpSection is what a frame shows while a room is set up: what to do, and the
 // open proposal, or the one that was not decided on; at most so many
 // tokens.
-func setUpSection(r *spaces.RoomOnboarding, most int, count func(string) int) string {
-	lines := strings.Split(prompt("setup.v1"), "\n")
+func setUpSection(told string, r *spaces.RoomOnboarding, most int, count func(string) int) string {
+	lines := strings.Split(told, "\n")
 	if r.Plan != nil {
 		lines = append(lines, planLines(r)...)
 	}

@@ -80,7 +80,7 @@ func TestASetUpTakesNoMoreThanItMay(t *testing.T) {
 		for _, plan := range []*spaces.OnboardingPlan{nil, {Purpose: "sailing"}, largest()} {
 			last := ""
 			for _, most := range []int{0, 1, 40, 100, 250, 800, 5000} {
-				text := setUpSection(&spaces.RoomOnboarding{OnboardingNote: spaces.OnboardingNote{State: state, Plan: plan}}, most, c.Count)
+				text := setUpSection(told("setup"), &spaces.RoomOnboarding{OnboardingNote: spaces.OnboardingNote{State: state, Plan: plan}}, most, c.Count)
 				if n := c.Count(text); n > most {
 					t.Errorf("%d tokens where %d are allowed", n, most)
 				}
@@ -94,7 +94,7 @@ func TestASetUpTakesNoMoreThanItMay(t *testing.T) {
 			}
 		}
 	}
-	text := setUpSection(&spaces.RoomOnboarding{}, 800, c.Count)
+	text := setUpSection(told("setup"), &spaces.RoomOnboarding{}, 800, c.Count)
 	for _, want := range []string{
 		"4 to 6 short questions in all, one or two a message", "Only after a person has said yes", "Nothing exists before that", "a short tour",
 		"what the room is for, who is in it, what should be remembered, what should happen regularly and when, in what language and tone, which other chats",
@@ -104,10 +104,10 @@ func TestASetUpTakesNoMoreThanItMay(t *testing.T) {
 			t.Errorf("it does not say %q", want)
 		}
 	}
-	if text != prompt("setup.v1") {
+	if text != told("setup") {
 		t.Error("800 tokens do not hold the whole text")
 	}
-	if setUpSection(&spaces.RoomOnboarding{}, c.Count(text), c.Count) != text {
+	if setUpSection(told("setup"), &spaces.RoomOnboarding{}, c.Count(text), c.Count) != text {
 		t.Error("as many tokens as it takes do not hold it")
 	}
 }
@@ -175,7 +175,7 @@ func TestWhatAProposalCosts(t *testing.T) {
 			t.Errorf("%v is %s, want %s", x, got, want)
 		}
 	}
-	s := &stepContext{now: now, size: 4_000, settings: AgentSettings{Phases: PhasesTwo}}
+	s := &stepContext{now: now, lastFrame: lastFrame{size: 4_000}, settings: AgentSettings{Phases: PhasesTwo}}
 	daily := []spaces.PlannedTimer{{Cron: "0 9 * * *"}, {At: "2026-03-02 09:00"}}
 	if got := costOf(daily, s); !strings.HasPrefix(got, "about 8,000 tokens a day") {
 		t.Errorf("in two phases: %s", got)

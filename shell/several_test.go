@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -74,9 +75,9 @@ func TestDifferentActsShareAStep(t *testing.T) {
 // After agents have said enough in a row in a room, what a person asks for elsewhere still
 // goes there.
 func TestAPersonsWordGoesToARoomWhereAgentsSpokeEnough(t *testing.T) {
-	n := 0
+	var calls atomic.Int32 // by two agents at once
 	m := mindful(func(_ context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
-		n++
+		n := int(calls.Add(1))
 		if frame := whole(r); strings.Contains(frame[strings.LastIndex(frame, "INBOX"):], "tell the kitchen") {
 			return calling(n, "send_message", `{"text":"Dinner is ready.","space":"kitchen"}`), nil
 		}
@@ -96,4 +97,31 @@ func TestAPersonsWordGoesToARoomWhereAgentsSpokeEnough(t *testing.T) {
 			t.Errorf("after %d messages the kitchen hears %q", before, said[before:])
 		}
 	}, "Ada", "Max")
+}
+
+// A recurring reminder goes on in a room where no person writes; an agent's talk does not.
+func TestARecurringReminderGoesOnWhereNoPersonWrites(t *testing.T) {
+	const times = 2 * spaces.MaxAgentRun
+	var calls atomic.Int32
+	m := mindful(func(_ context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
+		n := int(calls.Add(1))
+		if n == 1 {
+			return calling(n, "remind", `{"cron":"0 * * * *","note":"standup"}`), nil
+		}
+		return calling(n, "send_message", fmt.Sprintf(`{"text":"Standup, and %d"}`, n)), nil
+	})
+	play(t, m, func(w *world) {
+		room := w.room("kitchen")
+		w.start()
+		w.says(room, "Kai", "@Ada remind us of the standup")
+		w.settle()
+		before := len(w.spoken(room))
+		for range times {
+			pass(time.Hour)
+			w.settle()
+		}
+		if said := len(w.spoken(room)) - before; said != times {
+			t.Errorf("reminded %d times of %d", said, times)
+		}
+	}, "Ada")
 }

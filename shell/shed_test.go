@@ -29,7 +29,7 @@ func TestDeletedWordsGoFromAShortenedFrame(t *testing.T) {
 	})}
 	play(t, k, func(w *world) {
 		set := twoPhases()
-		set.ContextTokens, set.MaxOutput, set.RecallTokens = 8100, 600, 1
+		set.ContextTokens, set.MaxOutput, set.RecallTokens = 7731, 600, 1
 		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings { return set }
 		office, family := w.room("office", direct), w.room("family")
 		for n := range 120 {

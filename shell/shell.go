@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/trestle-bridge/trestle/spaces"
@@ -15,15 +16,17 @@ import (
 type Shell struct {
 	Options
 	catalogue *ToolRegistry
+	runner    *toolRunner // nil: there are no outside tools
 	minds     *minds
 	library   *foreignRooms
 	systems   promptCache
 	habits    answerHabits
 	sheets    sync.Pool // of *sheet
 
-	bell  chan struct{} // something was rung, finished or cancelled
-	news  chan struct{} // the store may have work without a notification
-	reach int           // half of how far the last sweep looked; Run's own
+	bell   chan struct{} // something was rung, finished or cancelled
+	news   chan struct{} // the store may have work without a notification
+	due    chan struct{} // a timer has been set that is due
+	looked lastLook
 
 	mu      sync.Mutex // guards the fields below
 	agents  map[spaces.AgentID]*Agent
@@ -38,6 +41,12 @@ type Shell struct {
 	awaited map[wakeKey][]chan error       // see Serve
 	torn    map[wakeKey]*interruptedCycle  // what broke off
 	split   map[spaces.Mind]time.Time      // until when minds are left to other processes
+}
+
+// A lastLook is what the scheduler found when it last looked into the store.
+type lastLook struct {
+	reach int         // half of how far its sweep looked; Run's own
+	late  atomic.Bool // a timer is due that may wait for the end of a cycle
 }
 
 // A wakeKey is the unit of claiming.
@@ -62,8 +71,14 @@ func New(o Options) *Shell {
 	}
 	s := &Shell{
 		Options: o, agents: map[spaces.AgentID]*Agent{}, gone: map[spaces.AgentID]bool{}, catalogue: NewCatalogue(o.Files),
-		bell: make(chan struct{}, 1), news: make(chan struct{}, 1), rung: map[wakeKey]bool{}, running: map[wakeKey]*activeCycle{}, next: map[wakeKey][]*claimAttempt{}, turns: map[wakeKey]*claimAttempt{}, load: map[spaces.Mind]int{},
+		bell: make(chan struct{}, 1), news: make(chan struct{}, 1), due: make(chan struct{}, 1), rung: map[wakeKey]bool{}, running: map[wakeKey]*activeCycle{}, next: map[wakeKey][]*claimAttempt{}, turns: map[wakeKey]*claimAttempt{}, load: map[spaces.Mind]int{},
 		resting: map[spaces.Mind]maintenanceDue{}, awaited: map[wakeKey][]chan error{}, torn: map[wakeKey]*interruptedCycle{}, split: map[spaces.Mind]time.Time{},
+	}
+	if o.Outside.Box != nil {
+		s.runner = newToolRunner(&s.Options, s.timersDue)
+	}
+	if o.Texts != nil {
+		s.catalogue = s.catalogue.WithFileReading()
 	}
 	s.minds = newMinds(s, o.Minds)
 	s.library = &foreignRooms{shell: s, all: map[spaces.SpaceID]*foreignRoom{}}
@@ -134,6 +149,8 @@ func (s *Shell) wakeUp() { ringOn(s.bell) }
 // blocks; what gets lost costs one poll.
 func (s *Shell) Look() { ringOn(s.news) }
 
+func (s *Shell) timersDue() { ringOn(s.due) }
+
 func ringOn(bell chan struct{}) {
 	select {
 	case bell <- struct{}{}:
@@ -146,6 +163,10 @@ func ringOn(bell chan struct{}) {
 // resumed by the next process.
 func (s *Shell) Run(ctx context.Context) error {
 	var cycles sync.WaitGroup
+	if s.runner != nil {
+		s.runner.open(ctx)
+		defer s.runner.close()
+	}
 	defer cycles.Wait()
 	sweep, timers := time.NewTimer(0), time.NewTimer(0)
 	defer sweep.Stop()
@@ -157,6 +178,8 @@ func (s *Shell) Run(ctx context.Context) error {
 		case <-s.bell:
 		case <-s.news:
 			s.sweep(ctx)
+		case <-s.due:
+			timers.Reset(0)
 		case <-sweep.C:
 			s.sweep(ctx)
 			for _, p := range s.rested() {
@@ -188,6 +211,11 @@ func (s *Shell) sweep(ctx context.Context) {
 		}
 		return
 	}
+	if s.runner != nil {
+		if err := s.runner.sweep(ctx); err != nil && ctx.Err() == nil {
+			s.Logger.Error("tool runs not readable", "error", err)
+		}
+	}
 	s.mu.Lock()
 	for _, w := range ws {
 		s.rung[wakeKey{w.Mind, w.Space}] = true
@@ -199,7 +227,7 @@ func (s *Shell) sweep(ctx context.Context) {
 // waiting lists what waits for the agents that are served here, the oldest first: as
 // much as may run at once, however much that is older waits for others.
 func (s *Shell) waiting(ctx context.Context) ([]spaces.PendingWork, error) {
-	for limit := max(s.Cycles, s.reach); ; limit *= 2 {
+	for limit := max(s.Cycles, s.looked.reach); ; limit *= 2 {
 		ws, err := s.Inbox.Waiting(ctx, time.Now(), limit)
 		if err != nil {
 			return nil, err
@@ -209,7 +237,7 @@ func (s *Shell) waiting(ctx context.Context) ([]spaces.PendingWork, error) {
 		ws = slices.DeleteFunc(ws, func(w spaces.PendingWork) bool { return !s.serves(w.Mind.Agent) })
 		s.mu.Unlock()
 		if whole || len(ws) >= s.Cycles {
-			s.reach = limit / 2
+			s.looked.reach = limit / 2
 			return ws, nil
 		}
 	}
@@ -242,6 +270,7 @@ func (s *Shell) fire(ctx context.Context, cycles *sync.WaitGroup) time.Duration 
 	}
 	next, ok, err := s.Inbox.NextTimer(ctx)
 	wait := time.Until(next)
+	s.looked.late.Store(ok && wait <= 0)
 	if err != nil || !ok || wait <= 0 && len(wakes) == 0 { // what is due is held back: its mind is busy, or not here
 		return s.Poll
 	}
@@ -272,6 +301,9 @@ func (s *Shell) finished(p wakeKey, err error) {
 	if err != nil || !s.rung[p] {
 		s.served(p, err)
 	}
+	if s.looked.late.Load() {
+		s.timersDue()
+	}
 	s.mu.Unlock()
 	s.wakeUp()
 }
@@ -279,7 +311,7 @@ func (s *Shell) finished(p wakeKey, err error) {
 // judge returns the gate for a place, and publishes its verdicts.
 func (s *Shell) judge(p wakeKey) func(spaces.GateInput) []spaces.GateDecision {
 	set := s.Settings(p.mind.Agent, p.space)
-	gate := Gate{Agent: p.mind.Agent, RootTokens: set.RootTokens, SenderTokens: set.SenderTokens}
+	gate := Gate{Agent: p.mind.Agent, Root: set.Budget.Root, Sender: set.Budget.Sender}
 	return func(j spaces.GateInput) []spaces.GateDecision {
 		j.Space.Wake = cmp.Or(set.Wake, j.Space.Wake)
 		verdicts := gate.Judge(j)

@@ -41,8 +41,8 @@ func (c *cycle) hushed(ctx context.Context, sc spaces.StepCommit, st *stepContex
 	c.denials++
 	out := st.deny(runNote, "Agents have said enough in a row there.", "Rest until a person speaks.")
 	denial := &st.denials[len(st.denials)-1]
-	i := slices.IndexFunc(d.said.Calls, func(call spaces.TurnCall) bool { return c.shell.catalogue.isRoom(call.Name) })
-	c.shell.catalogue.blame(denial, d.said.Calls[i].Name)
+	i := slices.IndexFunc(d.said.Calls, func(call spaces.TurnCall) bool { return c.tools.isRoom(call.Name) })
+	c.tools.blame(denial, d.said.Calls[i].Name)
 	sc.Inner = append(slices.Clip(sc.Inner), spaces.CallDenied{Denial: *denial})
 	c.tellDenial(denial)
 	return c.withhold(ctx, sc, st, d, out)
@@ -51,14 +51,14 @@ func (c *cycle) hushed(ctx context.Context, sc spaces.StepCommit, st *stepContex
 // withhold commits a step without what it did to rooms. What the agent kept for
 // itself stays; it is told out about each act that was taken back.
 func (c *cycle) withhold(ctx context.Context, sc spaces.StepCommit, st *stepContext, d stepResult, out toolResult) error {
-	sc.Effect, sc.Close = nil, nil
+	sc.Effect, sc.Close, sc.GivenUp = nil, nil, nil
 	kept := slices.DeleteFunc(slices.Clone(st.inner), st.falls)
 	sc.Timers = slices.DeleteFunc(slices.Clone(sc.Timers), func(t spaces.WakeTimer) bool { return slices.Contains(st.bound, t.ID) })
 	back := map[string]bool{} // calls
 	sc.Inner = slices.DeleteFunc(slices.Clone(sc.Inner), st.falls)
 	for i, b := range sc.Inner {
 		if a, ok := b.(spaces.ToolCalled); ok {
-			back[a.CallID] = c.shell.catalogue.isRoom(a.Name)
+			back[a.CallID] = c.tools.isRoom(a.Name)
 		}
 		if r, ok := b.(spaces.ToolReturned); ok && back[r.CallID] && r.OK {
 			r.OK, r.Note, r.Refs = false, out.note, nil

@@ -20,7 +20,7 @@ const maxRepairs = 2
 func (c *cycle) decide(ctx context.Context, res llm.ModelResponse) (ended bool, err error) {
 	acts, text := fromCalls(res.Calls, c.step), strings.TrimSpace(withoutThinking(res.Text))
 	if len(acts) == 0 && !c.settings.Tags && !brokenOff(res.Finish) {
-		acts, text = c.shell.catalogue.fromText(text, c.step, c.written)
+		acts, text = c.tools.fromText(text, c.step, c.written)
 	}
 	if c.settings.Tags {
 		read := fromTags
@@ -73,31 +73,37 @@ type stepResult struct {
 	results []spaces.TranscriptTurn // what the model is told about each act
 	useful  int                     // acts that succeeded
 	looked  bool                    // one of them showed the agent something new
+	missed  bool                    // they were searches, and none of them found a line
 }
 
 // performAll performs the acts in order.
 func (c *cycle) performAll(st *stepContext, raw string, acts []parsedCall, text string) stepResult {
-	d := stepResult{raw: raw, said: spaces.TranscriptTurn{Role: spaces.RoleAssistant, Text: text}}
+	d := stepResult{raw: raw, said: spaces.TranscriptTurn{Role: spaces.RoleAssistant, Text: text}, missed: true}
 	for _, a := range acts {
-		c.shell.publish("tool_resolved", a.Name, c.facts("call", a.ID, "step", c.step, "tier", c.shell.catalogue.Tier(a.Name)))
+		c.shell.publish("tool_resolved", a.Name, c.facts("call", a.ID, "step", c.step, "tier", c.tools.Tier(a.Name)))
 		began, made := c.shell.Now(), st.composed[a.ID]
 		out := c.perform(st, a)
 		took := c.shell.Now().Sub(began) + made.took
 		if out.ok {
 			d.useful++
 		}
-		d.looked = d.looked || out.text != ""
+		d.looked = d.looked || out.text != "" || out.pending
+		d.missed = d.missed && a.Name == "search" && len(out.refs) == 0
 		args := a.Args
 		if !validObject(args) {
 			args = "{}" // nothing unparsable is ever stored (DELIVERY 2.8)
 		}
+		d.inner = append(d.inner, spaces.ToolCalled{Cycle: c.wake.Cycle.ID, Step: c.step, CallID: a.ID, Name: a.Name, Args: args})
+		d.said.Calls = append(d.said.Calls, spaces.TurnCall{ID: a.ID, Name: a.Name, Args: args})
+		if out.pending {
+			st.outside.runs[len(st.outside.runs)-1].Step = c.step
+			continue
+		}
 		d.inner = append(d.inner,
-			spaces.ToolCalled{Cycle: c.wake.Cycle.ID, Step: c.step, CallID: a.ID, Name: a.Name, Args: args},
 			spaces.ToolReturned{
 				Cycle: c.wake.Cycle.ID, Step: c.step, CallID: a.ID, OK: out.ok, Note: out.note, Refs: out.refs,
 				Took: max(0, took.Milliseconds()), Usage: made.usage, // a clock may have been put back
 			})
-		d.said.Calls = append(d.said.Calls, spaces.TurnCall{ID: a.ID, Name: a.Name, Args: args})
 		d.results = append(d.results, spaces.TranscriptTurn{Role: spaces.RoleTool, CallID: a.ID, Text: out.String(), Refs: out.refs})
 	}
 	for _, denial := range st.denials {
@@ -116,23 +122,30 @@ func (c *cycle) told(d stepResult) []spaces.TranscriptTurn {
 
 // act performs the acts of one step and makes them durable, all or none.
 func (c *cycle) act(ctx context.Context, res llm.ModelResponse, acts []ToolCall, text string) (ended bool, err error) {
-	st, read := c.stage(), c.shell.catalogue.readAll(acts)
-	if err := c.composeAll(ctx, st, read); err != nil {
+	read := c.tools.readAll(acts)
+	if err := c.learnAllowed(ctx, read); err != nil {
+		return true, err
+	}
+	st := c.stage()
+	if err := errors.Join(c.composeAll(ctx, st, read), c.fetchResults(ctx, st, read), c.fetchTexts(ctx, st, read), c.fetchSkills(ctx, st, read)); err != nil {
 		return true, err
 	}
 	d := c.performAll(st, res.Text, read, text)
+	if c.misses++; !d.missed {
+		c.misses = 0
+	}
 	c.denials += len(st.denials)
-	if d.useful == 0 {
+	if d.useful == 0 && (!d.missed || !c.owesWords()) {
 		c.repairs++
 	}
 	draft := spaces.DraftID("")
-	if c.settings.DraftMessages {
+	if c.settings.Streaming.Posts() {
 		draft = spaces.DraftOf(c.wake.Cycle.ID, c.step) // perhaps of an earlier process
 	}
 	closing := c.closing(st, text, d.useful == len(acts) && !d.looked)
 	c.move(spaces.Acting, "agent", acts[0].Name)
 	sc := spaces.StepCommit{
-		Inner: append(d.inner, st.inner...), Turns: c.told(d), Effect: st.effects, Timers: st.timers, Draft: draft, Close: closing,
+		Inner: append(d.inner, st.inner...), Turns: c.told(d), Effect: st.effects, Timers: st.timers, Runs: st.outside.runs, GivenUp: st.givenUp, Draft: draft, Close: closing,
 	}
 	if closing == nil {
 		c.move(spaces.Engaging, "system", "acted")
@@ -142,9 +155,9 @@ func (c *cycle) act(ctx context.Context, res llm.ModelResponse, acts []ToolCall,
 	c.active = st.active
 	switch err = c.commit(ctx, sc, st.inner); {
 	case errors.Is(err, spaces.ErrStale):
-		return false, c.stale(ctx, sc, st, d)
+		return c.callTools(ctx, st, c.stale(ctx, sc, st, d))
 	case errors.Is(err, spaces.ErrAgentRun):
-		return false, c.hushed(ctx, sc, st, d)
+		return c.callTools(ctx, st, c.hushed(ctx, sc, st, d))
 	case err != nil:
 		return true, err
 	}
@@ -154,7 +167,17 @@ func (c *cycle) act(ctx context.Context, res llm.ModelResponse, acts []ToolCall,
 	if closing != nil {
 		return true, nil
 	}
-	return false, failpoint.Point("acts.recorded")
+	return c.callTools(ctx, st, failpoint.Point("acts.recorded"))
+}
+
+// callTools has the outside tools of a step called that was committed with err, also where
+// its words were held back: the transcript needs their results.
+func (c *cycle) callTools(ctx context.Context, st *stepContext, err error) (ended bool, _ error) {
+	if err != nil || len(st.outside.runs) == 0 {
+		return false, err
+	}
+	c.acted = c.acted || !c.parallel(st.outside.runs)
+	return c.runTools(ctx, st.outside.runs, false)
 }
 
 // spoken counts the effects that reach a person.
@@ -183,6 +206,8 @@ func (c *cycle) says(effects []spaces.RoomEffect) bool {
 func (c *cycle) closing(st *stepContext, text string, clean bool) *spaces.CycleClose {
 	line := cmp.Or(restLine(text), st.account)
 	switch {
+	case len(st.outside.runs) > 0:
+		return nil // the results come first
 	case st.stop == spaces.StopCompleted && c.spoke+spoken(st.effects) == 0:
 		return &spaces.CycleClose{Stop: spaces.StopSilent, Rest: line}
 	case c.delivers && clean:

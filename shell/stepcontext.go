@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/hud"
+	"github.com/trestle-bridge/trestle/shell/prompts"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -27,8 +28,8 @@ type stepContext struct {
 	call     string                  // of the act being performed
 	composed map[string]composedText // for the calls that asked for words
 	setUps   []spaces.EventBody      // notes of them that the cycle has yet to commit
-	size     int                     // of the last frame, in tokens
-	recalled []hud.RecalledLine      // old lines that the last frame showed
+	lastFrame
+	outside outsideView
 
 	effects []spaces.RoomEffect
 	inner   []spaces.EventBody
@@ -44,8 +45,27 @@ type stepContext struct {
 type stepEnd struct {
 	stop       spaces.StopReason // set by an act that ends it
 	stopDetail string
-	more       bool   // the agent has something else to do after this step
-	account    string // of the cycle, as the agent gave it with an act
+	more       bool             // the agent has something else to do after this step
+	account    string           // of the cycle, as the agent gave it with an act
+	givenUp    []spaces.EventID // questions whose answers are not waited for any longer
+}
+
+// A lastFrame is what a step knows of the frame that the model saw.
+type lastFrame struct {
+	size     int                // in tokens
+	recalled []hud.RecalledLine // old lines that it showed
+	prompts  *prompts.PromptSet
+	spoke    int // messages that the cycle had said by then
+}
+
+// An outsideView is what a step knows of outside tools.
+type outsideView struct {
+	tools   *ToolRegistry
+	allowed []string                   // tools that a person always allows there
+	runs    []spaces.ToolRun           // calls of this step
+	read    map[string]*spaces.ToolRun // runs whose results are read on in, by id
+	texts   map[string]fileText        // of files, by the calls that read them
+	thread  spaces.ThreadID            // of the call whose end woke the cycle
 }
 
 // A toolResult is what the model is told about an act.
@@ -55,6 +75,8 @@ type toolResult struct {
 	text string // a rendering, for acts that look
 	refs []spaces.EventID
 	note string // the denial's code
+	// pending is true for a call of an outside tool: its result comes after the commit.
+	pending bool
 }
 
 // String returns the tool result as the model reads it (CON-51).
@@ -204,6 +226,9 @@ func (s *stepContext) effect(kind spaces.ActionKind, r *hud.SharedRoom) spaces.R
 		Kind: kind, Space: r.ID(), Branch: s.branch, ID: spaces.EventID(s.newID()), Seen: r.Upto(),
 		Policy: s.settings.OnUnknown, MaxRun: spaces.MaxAgentRun,
 	}
+	if kind == spaces.ActSend {
+		e.Feedback = s.links.settings(r.ID()).Feedback
+	}
 	if s.settings.Expires > 0 {
 		e.Expires = s.now.Add(s.settings.Expires)
 	}
@@ -217,7 +242,25 @@ func (s *stepContext) effect(kind spaces.ActionKind, r *hud.SharedRoom) spaces.R
 			e.Thread = s.wake.Events[n-1].Thread
 		}
 	}
+	if t := s.wake.Timer; t != nil && r.ID() == t.Space {
+		if t.Kind == spaces.TimerTool {
+			e.Thread = s.outside.thread
+		}
+		if s.spoke == 0 && len(s.effects) == 0 && s.asker() != "" {
+			e.MaxRun = owedRun(t)
+		}
+	}
 	return e
+}
+
+// owedRun returns the bound on messages of agents in a row for the first message of a run
+// that tells a person what they have asked for earlier: none for the result of a tool and
+// for a recurring reminder. Another one may have been set by a reminder, again and again.
+func owedRun(t *spaces.WakeTimer) int {
+	if t.Kind == spaces.TimerTool || t.Cron != "" {
+		return 0
+	}
+	return 8 * spaces.MaxAgentRun
 }
 
 // inView returns the events the agent is looking at: those that woke it.

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/internal/llm"
 	"github.com/trestle-bridge/trestle/internal/llm/llmtest"
+	"github.com/trestle-bridge/trestle/internal/money"
 	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
@@ -22,13 +24,12 @@ import (
 
 // answering is a model that thinks and then answers each engagement call with do.
 func answering(do func(n int, r llm.ModelRequest) (llm.ModelResponse, error)) mindful {
-	n := 0
+	var n atomic.Int32
 	return func(_ context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
 		if r.NoCalls {
 			return telling("hm"), nil
 		}
-		n++
-		return do(n, r)
+		return do(int(n.Add(1)), r)
 	}
 }
 
@@ -56,7 +57,7 @@ func TestEveryEndHasItsOwnName(t *testing.T) {
 		{want: spaces.StopSleeping, do: func(int, llm.ModelRequest) (llm.ModelResponse, error) {
 			return calling(1, "sleep", `{"seconds":60}`), nil
 		}},
-		{want: spaces.StopBudget, settings: func(s *shell.AgentSettings) { s.CycleTokens = 110 }},
+		{want: spaces.StopBudget, settings: func(s *shell.AgentSettings) { s.Budget.Cycle.Tokens = 110 }},
 		{want: spaces.StopMaxRetries, do: failing(llm.Unavailable)},
 		{want: spaces.StopTimeout, do: failing(llm.Timeout)},
 		{want: spaces.StopModelError, do: failing(llm.Rejected)},
@@ -104,15 +105,24 @@ func TestEveryEndHasItsOwnName(t *testing.T) {
 // token less allows another call.
 func TestBudgetEndsAtEquality(t *testing.T) {
 	for name, set := range map[string]func(s *shell.AgentSettings, limit int){
-		"cycle": func(s *shell.AgentSettings, n int) { s.CycleTokens = n },
-		"agent": func(s *shell.AgentSettings, n int) { s.AgentTokens = n },
-		"space": func(s *shell.AgentSettings, n int) { s.SpaceTokens = n },
-		"all":   func(s *shell.AgentSettings, n int) { s.AllTokens = n },
+		"cycle": func(s *shell.AgentSettings, n int) { s.Budget.Cycle.Tokens = n },
+		"agent": func(s *shell.AgentSettings, n int) { s.Budget.Agent.Tokens = n },
+		"space": func(s *shell.AgentSettings, n int) { s.Budget.Space.Tokens = n },
+		"all":   func(s *shell.AgentSettings, n int) { s.Budget.All.Tokens = n },
+
+		// A token costs a hundredth of a cent.
+		"cycle, money": func(s *shell.AgentSettings, n int) { s.Budget.Cycle = euros(n) },
+		"agent, money": func(s *shell.AgentSettings, n int) { s.Budget.Agent = euros(n) },
+		"space, money": func(s *shell.AgentSettings, n int) { s.Budget.Space = euros(n) },
+		"all, money":   func(s *shell.AgentSettings, n int) { s.Budget.All = euros(n) },
 	} {
 		for limit, want := range map[int]spaces.StopReason{110: spaces.StopBudget, 111: spaces.StopSilent} {
 			t.Run(name, func(t *testing.T) {
 				m := answering(func(int, llm.ModelRequest) (llm.ModelResponse, error) { return telling("Nothing to add."), nil })
 				play(t, m, func(w *world) {
+					w.agents[0].Price = func(string) money.TokenPrice {
+						return money.TokenPrice{Input: 100, Output: 100, Currency: "EUR"}
+					}
 					s := twoPhases()
 					set(&s, limit) // a call takes 110
 					w.settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings { return s }
@@ -136,6 +146,11 @@ func TestBudgetEndsAtEquality(t *testing.T) {
 	}
 }
 
+// euros returns a limit of so many hundredths of a cent.
+func euros(n int) money.SpendLimit {
+	return money.SpendLimit{Amount: money.Amount{Micros: int64(n) * 100, Currency: "EUR"}}
+}
+
 // PRD-9-I1: with its day's budget spent an agent takes no further call, and the
 // next day it does.
 func TestASpentDayEndsAtMidnight(t *testing.T) {
@@ -146,7 +161,7 @@ func TestASpentDayEndsAtMidnight(t *testing.T) {
 	})
 	play(t, m, func(w *world) {
 		s := twoPhases()
-		s.AgentTokens = 220
+		s.Budget.Agent.Tokens = 220
 		w.poll = time.Minute
 		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings { return s }
 		room := w.room("kai", direct)

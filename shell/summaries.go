@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"text/template"
 	"time"
 
 	"github.com/trestle-bridge/trestle/hud"
@@ -20,9 +19,6 @@ import (
 
 // maxDigest bounds a digest, in bytes.
 const maxDigest = 2_000
-
-// digestPrompt is what the cheaper model is told.
-var digestPrompt = template.Must(template.New("digest").Parse(prompt("digest.v1")))
 
 // digest has a cheaper model condense the accounts of a mind's old cycles, group
 // by group, as long as the mind rests. Nobody waits for it: until a digest is there
@@ -80,11 +76,12 @@ func (m *mind) digest(ctx context.Context, o cycleConfig, space spaces.SpaceID) 
 	if err != nil {
 		return false, fmt.Errorf("tokens spent: %w", err)
 	}
-	if overspent(spent, o.settings) != "" {
+	if overspent(spent, o.settings.Budget) != "" {
 		return false, nil
 	}
-	res, failed := o.agent.Model.Generate(ctx, digestRequest(group, o.settings))
+	res, failed := llm.GenerateBounded(ctx, o.agent.Model, digestRequest(group, o))
 	d := m.made(group, o.settings, res)
+	d.Usage = o.agent.usage(cmp.Or(res.Model, o.settings.DigestModel), res.Usage)
 	d.Space = space
 	if failed != nil {
 		d.Text = ""
@@ -135,17 +132,16 @@ func (m *mind) carriedUpTo(ctx context.Context, n, last int64, turns bool) ([]sp
 }
 
 // digestRequest asks for a digest of the accounts, each quoted on a line of its own.
-func digestRequest(group []spaces.ClosedCycle, set AgentSettings) llm.ModelRequest {
-	var told, lines strings.Builder
-	if err := digestPrompt.Execute(&told, struct{ Words int }{max(1, set.SummaryTokens*2/3)}); err != nil {
-		panic("shell: prompt digest: " + err.Error())
-	}
+func digestRequest(group []spaces.ClosedCycle, o cycleConfig) llm.ModelRequest {
+	var lines strings.Builder
+	set := o.settings
+	told := o.system.set.Expand("digest", struct{ Words int }{max(1, set.SummaryTokens*2/3)})
 	for i := range group {
 		lines.WriteString("Cycle " + strconv.FormatInt(group[i].N, 10) + ": " + hud.Quote(group[i].Rest) + "\n")
 	}
 	return llm.ModelRequest{
 		Model: set.DigestModel, MaxOutput: set.SummaryTokens,
-		Messages: []llm.TranscriptMessage{{Role: llm.System, Text: told.String()}, {Role: llm.User, Text: strings.TrimSpace(lines.String())}},
+		Messages: []llm.TranscriptMessage{{Role: llm.System, Text: told}, {Role: llm.User, Text: strings.TrimSpace(lines.String())}},
 	}
 }
 
@@ -153,7 +149,6 @@ func digestRequest(group []spaces.ClosedCycle, set AgentSettings) llm.ModelReque
 func (m *mind) made(group []spaces.ClosedCycle, set AgentSettings, res llm.ModelResponse) spaces.CycleSummary {
 	d := spaces.CycleSummary{
 		Mind: m.id, First: group[0].N, Last: group[len(group)-1].N, Text: textformat.ClipBytes(strings.TrimSpace(res.Text), maxDigest), Model: set.DigestModel, At: m.shell.Now(),
-		Usage: spaces.TokenUsage{Prompt: res.Usage.Prompt, Cached: res.Usage.Cached, Output: res.Usage.Output, Calls: 1},
 	}
 	if res.Finish != llm.Stopped {
 		d.Text = "" // half a digest says who knows what

@@ -102,7 +102,7 @@ func TestOldAccountsAreDigestedWhileTheMindRests(t *testing.T) {
 		}
 		spent, err := w.store.Shell().Spent(w.t.Context(), time.Now(), "ada", room)
 		w.ok(err)
-		if got := spent.All - spent.Agent; got != 110*len(asked) || spent.Space != spent.All {
+		if got := spent.All.Tokens - spent.Agent.Tokens; got != 110*len(asked) || spent.Space != spent.All {
 			t.Errorf("%d calls are counted as %d of %+v", len(asked), got, spent)
 		}
 		w.crash()
@@ -162,7 +162,7 @@ func TestADigestKeepsToTheBudgetAndToWholeAnswers(t *testing.T) {
 				w.settings = func(a spaces.AgentID, s spaces.SpaceID) shell.AgentSettings {
 					set := shortLayers(a, s)
 					if s != "" && name == "a spent budget" && w.updates >= 5 {
-						set.SpaceTokens = 1
+						set.Budget.Space.Tokens = 1
 					}
 					return set
 				}

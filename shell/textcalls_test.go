@@ -1,11 +1,8 @@
 package shell
 
 import (
-	"slices"
 	"strings"
 	"testing"
-
-	"github.com/trestle-bridge/trestle/spaces"
 )
 
 // Calls that a model writes into its text are calls, in each form that models are
@@ -88,27 +85,5 @@ func TestWordsForSilenceAreNoAnswer(t *testing.T) {
 	}
 	if words := wordsOf("Tea is ready.\n\nResponded to Kai about tea."); words != "Tea is ready." {
 		t.Errorf("with an account it says %q", words)
-	}
-}
-
-// Three of ten answers in words teach that a model answers so, and ten calls unlearn it.
-func TestAHabitIsLearnedAndUnlearned(t *testing.T) {
-	forms := func(text string) []spaces.AnswerForm {
-		var all []spaces.AnswerForm
-		for _, r := range text {
-			all = append(all, map[rune]spaces.AnswerForm{'c': spaces.AnsweredByCall, 'w': spaces.AnsweredInWords}[r])
-		}
-		return all
-	}
-	for text, want := range map[string]bool{
-		"": false, "ww": false, "www": true, "wcccccccww": true, "wccccccccww": false, "wcccccccccwwcc": false, "wwwccccccccc": true, "wwwcccccccccc": false,
-		"wwwcccccwccccc": true, "wwwccccccccccw": false, "wwwccccccccccwww": true,
-	} {
-		if got := (&answerHabit{forms(text)}).inWords(); got != want {
-			t.Errorf("after %q it answers in words: %v", text, got)
-		}
-	}
-	if !slices.Equal(forms("cw"), []spaces.AnswerForm{spaces.AnsweredByCall, spaces.AnsweredInWords}) {
-		t.Error("the forms are read wrongly")
 	}
 }

@@ -101,6 +101,32 @@ func TestWhatArrivesMeanwhileJoinsTheCycle(t *testing.T) {
 	})
 }
 
+// TOOLS 3.5: what arrives while the model asks for a tool is for the next cycle: this one
+// may end with the call, and would be done with it unseen.
+func TestWhatArrivesBeforeAToolIsCalledIsForTheNextCycle(t *testing.T) {
+	m := llmtest.NewScripted(t.Errorf,
+		llmtest.Calls(llmtest.Call("a", "weather", map[string]string{"place": "Bern"})),
+		llmtest.Says("Nothing to add."),
+	)
+	play(t, slow(10*time.Second, m), func(w *world) {
+		w.settings, w.tools = onePhase, weather(func(context.Context, shell.ToolUse) (shell.ToolAnswer, error) {
+			return shell.ToolAnswer{Input: spaces.ToolInput{Question: "Which size?", Options: []string{"s", "m"}}}, nil
+		})
+		room := w.room("kai", direct)
+		w.start()
+		w.says(room, "Kai", "one")
+		pass(5 * time.Second) // during the first call
+		w.says(room, "Kai", "two")
+		w.settle()
+		if n := len(w.stops(mind("Ada"))); n != 2 || m.Left() != 0 {
+			t.Fatalf("%d cycles, %d answers left; want two cycles that used all", n, m.Left())
+		}
+		if last := whole(m.Requests()[1]); strings.Count(last, `"two" ← TRIGGER`) != 1 {
+			t.Errorf("the last frame does not show the second line:\n%s", last)
+		}
+	})
+}
+
 // DESIGN 2, DELIVERY 2.2: what arrives during the last step that a cycle may take
 // is for the next cycle: this one would be done with it unseen.
 func TestWhatArrivesInTheLastStepIsForTheNextCycle(t *testing.T) {

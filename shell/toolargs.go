@@ -37,6 +37,9 @@ var argumentNames = map[string][]string{
 	"file":     {"filename"},
 	"reason":   {"why", "text"},
 	"why":      {"reason"},
+	"question": {"text", "message", "prompt", "content"},
+	"options":  {"choices", "answers", "buttons"},
+	"who":      {"person", "user", "to", "name"},
 }
 
 // asides are arguments in which models explain a call to themselves.

@@ -54,6 +54,7 @@ func TestArgumentsAreUnderstoodAsTheyWereMeant(t *testing.T) {
 		"camel case of the name":     {"sendMessage", `{"text":"a"}`, `{"text":"a"}`},
 		"a list encoded as a string": {"set_up", `{"step":"propose","facts":"[\"a\"]"}`, `{"facts":["a"],"step":"propose"}`},
 		"one thing for a list":       {"set_up", `{"step":"propose","facts":"a"}`, `{"facts":["a"],"step":"propose"}`},
+		"another name of a question": {"ask_user", `{"prompt":"When?","choices":["at six","later"]}`, `{"options":["at six","later"],"question":"When?"}`},
 		"nothing":                    {"view", ``, ``},
 	} {
 		a := catalogue.read(ToolCall{Name: c.tool, Args: c.args})

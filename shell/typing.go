@@ -1,9 +1,11 @@
 package shell
 
 import (
+	"strings"
 	"sync"
 	"time"
 
+	"github.com/trestle-bridge/trestle/internal/textformat"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -15,20 +17,34 @@ const (
 	presenceLimit = 2 * time.Minute
 )
 
-// show lets people see that the agent is at it until the returned function is
-// called, for two minutes at most. A short cycle shows nothing, and neither does one in a room where the agent
-// says nothing.
-func (s *Shell) show(w *spaces.Wake) (stop func()) {
+// maxTitle bounds the title of a run, in characters.
+const maxTitle = 60
+
+// show lets people see that the agent is at it until the returned function is called, with
+// whether the run is over and how it stopped. A short cycle shows nothing, and neither does
+// one in a room where the agent says nothing. told reports whether people were told that
+// they wait.
+func (s *Shell) show(w *spaces.Wake, told func() bool) (rest func(over bool, stop spaces.StopReason)) {
 	if s.Presence == nil || len(w.Events) == 0 || !s.speaks(w.Cycle.Mind.Agent, w.Cycle.Space) {
-		return func() {}
+		return func(bool, spaces.StopReason) {}
 	}
-	thread := w.Events[len(w.Events)-1].Thread
+	last := w.Events[len(w.Events)-1]
+	sign := spaces.RunSign{Run: w.Cycle.ID, Agent: w.Cycle.Mind.Agent, Space: w.Cycle.Space, Thread: last.Thread, Began: time.Now()}
+	if said, ok := last.Body.(spaces.MessagePosted); ok {
+		sign.Message = said.Ref
+		sign.Title = textformat.ClipRunes(spaces.PlainText(strings.Join(strings.Fields(said.Text), " ")), maxTitle)
+	}
+	if a := s.agent(sign.Agent); a != nil {
+		sign.Name = a.Name
+	}
+	rested := make(chan bool, 1)
 	var mu sync.Mutex // guards timer and done
 	var timer *time.Timer
-	done, until := false, time.Now().Add(presenceLimit)
+	done, until := false, sign.Began.Add(presenceLimit)
 	var beat func()
 	beat = func() {
-		s.Presence.Active(w.Cycle.Space, thread)
+		sign.Told = told()
+		s.Presence.Active(sign, rested)
 		mu.Lock()
 		defer mu.Unlock()
 		if !done && time.Now().Before(until) {
@@ -38,10 +54,14 @@ func (s *Shell) show(w *spaces.Wake) (stop func()) {
 	mu.Lock()
 	timer = time.AfterFunc(presenceAfter, beat)
 	mu.Unlock()
-	return func() {
+	return func(over bool, stop spaces.StopReason) {
 		mu.Lock()
 		defer mu.Unlock()
 		done = true
 		timer.Stop()
+		if over {
+			rested <- stop == spaces.StopWaitingReply || stop == spaces.StopWaitingTool
+		}
+		close(rested)
 	}
 }

@@ -12,16 +12,19 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// signs counts how often people are shown that an agent is at it.
+// signs counts how often people are shown that an agent is at it, and keeps how the last run
+// rests.
 type signs struct {
-	mu sync.Mutex // guards n
-	n  int
+	mu     sync.Mutex // guards n and rested
+	n      int
+	rested <-chan bool
 }
 
-func (s *signs) Active(spaces.SpaceID, spaces.ThreadID) {
+func (s *signs) Active(_ spaces.RunSign, rested <-chan bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.n++
+	s.rested = rested
 }
 
 func (s *signs) shown() int {
@@ -55,6 +58,9 @@ func TestAWaitIsToldAndNobodyIsAtIt(t *testing.T) {
 		<-time.After(time.Minute)
 		if n := seen.shown(); n != 2 {
 			t.Errorf("%d times while she waits", n-2)
+		}
+		if suspended, over := <-seen.rested; !suspended || !over {
+			t.Errorf("her run rests: suspended %v, over %v, want both", suspended, over)
 		}
 		var told []live
 		for _, l := range w.bus.live {

@@ -10,10 +10,10 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// await says a message and ends the cycle until it is answered: by everybody it
+// await says a message and ends the cycle until it is answered: by everybody whom w
 // names, or, where it names no member, by any, a person if there is one in the
 // room (BLU-14, R-7).
-func (s *stepContext) await(e spaces.RoomEffect, room *hud.SharedRoom) toolResult {
+func (s *stepContext) await(e spaces.RoomEffect, room *hud.SharedRoom, w spaces.WaitSpec) toolResult {
 	if s.branch != "" {
 		return s.deny("rehearsal", "Nobody answers in a rehearsal.", "Say it without wait.")
 	}
@@ -24,17 +24,19 @@ func (s *stepContext) await(e spaces.RoomEffect, room *hud.SharedRoom) toolResul
 	if len(others) == 0 {
 		return s.deny("nobody_here", "There is nobody here who could answer.", "Say it without wait.")
 	}
-	e.Wait = &spaces.WaitSpec{Call: s.call, Due: s.now.Add(s.settings.WaitTimeout)}
+	named := w.Who
+	w.Call, w.Who = s.call, nil
 	asked := []map[string]string{}
 	var names []string
 	for _, m := range others {
-		e.Wait.People = e.Wait.People || m.Kind == spaces.Human
-		if slices.Contains(e.Mention, m.ID) {
+		w.People = w.People || m.Kind == spaces.Human
+		if slices.Contains(named, m.ID) {
 			name := hud.CleanName(m.Name)
-			e.Wait.Who, names = append(e.Wait.Who, m.ID), append(names, name)
+			w.Who, names = append(w.Who, m.ID), append(names, name)
 			asked = append(asked, map[string]string{"entityId": string(m.ID), "entityName": name})
 		}
 	}
+	e.Wait = &w
 	s.stop, s.stopDetail = spaces.StopWaitingReply, "for "+waitedFor(e.Wait, names)
 	out := s.do(e)
 	out.body["waitingFor"], out.body["spaceId"] = asked, s.short(room)

@@ -60,6 +60,9 @@ type world struct {
 	presence shell.TypingNotifier // nil: nobody sees that an agent is at it
 	poll     time.Duration        // 0: the shell's own
 	cycles   int                  // at once; 0: the shell's own
+	texts    shell.DocumentSource // nil: agents read no files
+	tools    shell.ToolBox        // nil: agents have no outside tools
+	told     shell.PromptSource   // nil: agents are told what is built in
 	zone     *time.Location       // of the clock that agents live by; nil: the machine's
 	listen   func(line string)    // hears every line of the log
 
@@ -171,8 +174,12 @@ func (w *world) options(p ports, holder string) shell.Options {
 	if w.zone != nil {
 		now = func() time.Time { return time.Now().In(w.zone) }
 	}
+	var outside shell.OutsideAccess
+	if w.tools != nil {
+		outside = shell.OutsideAccess{Box: w.tools, Runner: w.store.Shell(), Reader: w.store.Shell()}
+	}
 	return shell.Options{
-		Now: now, Inbox: p, Journal: p, Record: p, Halter: p, Forgetter: w.store.Shell(), Digests: w.store.Shell(), Meanings: w.store.Shell(), Drafts: w.drafts, Presence: w.presence, Agents: w.agents, Settings: w.settings, Bus: w.bus, Counter: &hud.TokenCounter{},
+		MediaAccess: shell.MediaAccess{Texts: w.texts}, Outside: outside, Now: now, Inbox: p, Journal: p, Record: p, Halter: p, Forgetter: w.store.Shell(), Digests: w.store.Shell(), Meanings: w.store.Shell(), Drafts: w.drafts, Presence: w.presence, Agents: w.agents, Prompts: w.told, Settings: w.settings, Bus: w.bus, Counter: &hud.TokenCounter{},
 		Poll: w.poll, Cycles: w.cycles, Holder: holder, NewID: w.newID, Nonce: func() string { return "NONCE" }, Logger: w.logger(),
 	}
 }
@@ -444,7 +451,7 @@ func (b *bus) golden(t *testing.T, file string) {
 	defer b.mu.Unlock()
 	var got bytes.Buffer
 	for _, l := range b.live {
-		line, err := json.Marshal(pubsub.LiveEvent{Type: l.kind, Content: l.content, Metadata: l.metadata, At: l.at})
+		line, err := json.Marshal(pubsub.LiveEvent{Type: l.kind, Content: l.content, Metadata: l.metadata, At: l.at.Truncate(time.Millisecond)})
 		testutil.OK(t, err)
 		got.Write(append(line, '\n'))
 	}

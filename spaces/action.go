@@ -60,13 +60,14 @@ type Action struct {
 	Account    string
 	Chat       string
 	Agent      AgentID
-	Text       string        // CommonMark for send and edit, emoji for react
-	Files      []MessageFile // for send: each goes behind the words, as a message of its own
-	Voice      string        // whose words are carried from another chat of the space; empty for an agent's own
-	Via        string        // with Voice: the platform they were said on
-	Portrait   string        // with Voice: the address of their picture; may be empty
-	Target     EventID       // message to edit, delete, react to, or answer
-	Draft      DraftID       // for send: what people see of it already, which its first part replaces; empty: nothing
+	Text       string         // CommonMark for send and edit, emoji for react
+	Files      []MessageFile  // for send: each goes behind the words, as a message of its own
+	Choices    []ChoiceButton // for send, and for edit of a notice: buttons below the words
+	Voice      string         // whose words are carried from another chat of the space; empty for an agent's own
+	Via        string         // with Voice: the platform they were said on
+	Portrait   string         // with Voice: the address of their picture; may be empty
+	Target     EventID        // message to edit, delete, react to, or answer
+	Draft      DraftID        // for send: what people see of it already, which its first part replaces; empty: nothing
 	Policy     UnknownOutcomePolicy
 
 	State     ActionState
@@ -84,8 +85,8 @@ type Action struct {
 	Problem string
 }
 
-// A MessageFile goes along with what is said: one that was seen on a message, or one
-// that an agent wrote.
+// A MessageFile is a file of a message to be sent: one that was attached to a message
+// the agent saw, or one that the agent wrote.
 type MessageFile struct {
 	Account string `json:"account,omitempty"` // on which it was seen; empty for one with Data
 	FileAttachment
@@ -98,9 +99,8 @@ type MessageFile struct {
 type RoomEffect struct {
 	Kind  ActionKind
 	Space SpaceID
-	// Branch is the line of the room on which it happens; empty is the primary one.
-	// What happens on another, which begins with it, reaches no platform and wakes
-	// nobody: it is a rehearsal.
+	// Branch is the branch of the room's log that records it; empty is the primary one. An
+	// action on another branch reaches no platform and wakes no agent: it is a rehearsal.
 	Branch  BranchID
 	Thread  ThreadID
 	ID      EventID       // of the event it becomes
@@ -124,6 +124,15 @@ type RoomEffect struct {
 	Expires time.Time
 	// Wait is the answer that the run waits for; the run ends with this step. Nil: none.
 	Wait *WaitSpec
+	// Feedback is how people may rate it, for send; empty: not at all.
+	Feedback FeedbackMode
+}
+
+// An OutsideMessage is a message that a program of a person sends in the name of an agent.
+type OutsideMessage struct {
+	Agent  AgentID
+	Effect RoomEffect // of kind ActSend
+	At     time.Time
 }
 
 // DraftID names a draft. It follows from the step whose message the draft may
@@ -136,9 +145,9 @@ func DraftOf(cycle CycleID, step int) DraftID {
 	return DraftID(string(cycle) + "/" + strconv.Itoa(step))
 }
 
-// A MessageDraft is what an agent is about to say, shown in one chat while it is being
-// thought. It is decided by nobody: it is in no log, and what becomes of it is for
-// the step to say.
+// A MessageDraft is the beginning of an agent's message, shown in one chat while the
+// model writes it. It is not decided and in no log: the step's commit keeps it or takes
+// it back.
 type MessageDraft struct {
 	ID      DraftID
 	Cycle   CycleID
@@ -150,4 +159,23 @@ type MessageDraft struct {
 	Thread  ThreadID // as the chat calls it
 	Target  EventID  // message answered
 	Text    string   // CommonMark so far, whole sentences
+	Show    StreamingPolicy
 }
+
+// StreamingPolicy says how an answer is shown while a model writes it.
+type StreamingPolicy string
+
+// The ways to show an answer that grows; any other policy shows nothing.
+const (
+	StreamAuto   StreamingPolicy = "auto"   // as a draft where people can stop it, else as a message that is edited; short ones not at all
+	StreamDrafts StreamingPolicy = "drafts" // as a draft, where the chat has that
+	StreamEdits  StreamingPolicy = "edits"  // as a message that is edited
+)
+
+// Shows reports whether anything is shown before an answer is whole.
+func (p StreamingPolicy) Shows() bool {
+	return p == StreamDrafts || p.Posts()
+}
+
+// Posts reports whether what is shown may be a message.
+func (p StreamingPolicy) Posts() bool { return p == StreamAuto || p == StreamEdits }

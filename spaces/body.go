@@ -29,10 +29,10 @@ type MessagePosted struct {
 	// may be the title that the thread began with; empty when it does not say.
 	ThreadTitle string `json:"threadTitle,omitempty"`
 	Broadcast   bool   `json:"broadcast,omitempty"` // said in a thread and shown in the room itself as well
-	// Past is true for what was said before we listened and was written into the
-	// log later, from history or an export, and for what was dealt with before the
-	// record was put back. It is news to nobody, and says nothing of who is in the room
-	// now.
+	// Past is true for messages from before the account was connected that were written
+	// into the log later, from history or an export, and for those that were handled
+	// before the database was restored. They wake no agent, and do not make their authors
+	// members of the room.
 	Past bool `json:"past,omitempty"`
 	// Origin is the space that a cross-space message came from.
 	Origin *SendOrigin `json:"origin,omitempty"`
@@ -167,8 +167,8 @@ type ActionDelivered struct {
 	Refs    []MessageRef `json:"refs"` // one a part
 }
 
-// SendFailed tells that an action will not reach a platform, or that nobody can
-// know whether it did.
+// SendFailed records that an action will not reach a platform, or that its result
+// cannot be known.
 type SendFailed struct {
 	Message EventID     `json:"message,omitempty"`
 	Action  ActionID    `json:"action"`
@@ -226,9 +226,11 @@ type CycleStarted struct {
 	Active SpaceID   `json:"active,omitempty"`
 }
 
-// ThoughtRecorded is text that the agent wrote in contemplation; only the agent sees it.
+// ThoughtRecorded is text that the agent wrote in contemplation, or the reasoning that
+// its endpoint told of another step. It is never sent to a room.
 type ThoughtRecorded struct {
 	Cycle CycleID `json:"cycle"`
+	Step  int     `json:"step,omitempty"`
 	Text  string  `json:"text"`
 }
 

@@ -1,6 +1,7 @@
 package spaces
 
 import (
+	"slices"
 	"sort"
 	"time"
 )
@@ -79,6 +80,15 @@ func NewChat() *Chat {
 		Threads: map[ThreadID]string{}, told: map[ThreadID]string{}, Activity: map[EntityID]time.Time{},
 		byID: map[EventID]int{}, byRef: map[MessageRef]EventID{}, early: map[MessageRef][]Event{},
 		orphans: map[MessageRef][]EventID{}, failed: map[EventID][]SendFailed{},
+	}
+}
+
+// Grow makes room for n more messages, so that folding that many does not copy those
+// that are there.
+func (c *Chat) Grow(n int) {
+	c.Messages = slices.Grow(c.Messages, n)
+	if len(c.Messages) == 0 {
+		c.byID, c.byRef = make(map[EventID]int, n), make(map[MessageRef]EventID, n)
 	}
 }
 

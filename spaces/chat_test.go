@@ -184,7 +184,7 @@ func TestReactionsAreASetByEmojiAndPerson(t *testing.T) {
 	}
 }
 
-// A moderator clears one emoji, or all of them, whoever put them there.
+// A moderator clears one emoji, or all of them, of all people.
 func TestClearedReactionsAreEverybodys(t *testing.T) {
 	var w teller
 	w.tell("kai", MessagePosted{Text: "look", Ref: at("1")})
@@ -233,7 +233,7 @@ func TestReceiptsTellWhereTheAgentsMessageStands(t *testing.T) {
 	w.tell("agent:ada", MessagePosted{Text: "a long answer"})
 	w.tell("", ActionDelivered{Message: "v1", Action: "a1", Refs: []MessageRef{at("8"), at("9")}})
 	w.tell("mo", ReactionAdded{Ref: at("9"), Emoji: "👍"})
-	w.tell("mo", MessageDeleted{Ref: at("5")}) // of somebody else
+	w.tell("mo", MessageDeleted{Ref: at("5")}) // of another person
 	w.tell("", ActionDelivered{Message: "v1", Action: "a1", Refs: []MessageRef{at("8"), at("9")}})
 	c := fold(w.log)
 	testutil.Same(t, "refs", []MessageRef{at("8"), at("9")}, c.Messages[0].Refs)
@@ -432,7 +432,7 @@ func TestMessagesAreFoundAtTheBorders(t *testing.T) {
 	}
 }
 
-// SEQ-08, SEQ-12: where a change stands is the event's to tell, not the object's
+// SEQ-08, SEQ-12: a change has the place of its event, not that of its object
 func TestTimelineStandsAtItsEvent(t *testing.T) {
 	e := Event{Branch: Primary, ID: "v4", Seq: 4}
 	want := TimelineContext{Branch: Primary, Primary: true, LastEvent: "v4", LastSeq: 4}
@@ -478,4 +478,26 @@ func BenchmarkChatFold(b *testing.B) {
 		fold(w.log)
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/size, "ns/event")
+}
+
+// A room that was told how much comes takes it in without a copy of what it has.
+func TestMessagesThatWereExpectedAreNotMoved(t *testing.T) {
+	const many = 1000
+	var w teller
+	for i := range many {
+		w.tell("kai", MessagePosted{Text: "hello", Ref: at(strconv.Itoa(i))})
+	}
+	c := NewChat()
+	c.Grow(many)
+	c.Apply(w.log[0])
+	first := unsafe.SliceData(c.Messages)
+	for _, e := range w.log[1:] {
+		c.Apply(e)
+	}
+	if len(c.Messages) != many || unsafe.SliceData(c.Messages) != first {
+		t.Errorf("%d messages, moved: %t", len(c.Messages), unsafe.SliceData(c.Messages) != first)
+	}
+	if c.At(w.log[many-1].ID) != many-1 {
+		t.Error("the last message is not found by its id")
+	}
 }

@@ -3,6 +3,7 @@ package spaces
 import (
 	"cmp"
 	"errors"
+	"strings"
 	"time"
 )
 
@@ -36,8 +37,13 @@ type StepCommit struct {
 	Turns  []TranscriptTurn // N is given by the store, after those already there
 	Effect []RoomEffect
 	Timers []WakeTimer
-	Active SpaceID // where the cycle's plain messages go from now on
-	Upto   int64   // last event of the trigger space it has been shown
+	Looked *WakeTimer // the timer that woke the cycle, with what its look came to; nil: it did not look in this step
+	Runs   []ToolRun  // calls of outside tools that it asks for; they begin after the commit
+	Shown  []string   // calls of outside tools whose results are among Turns
+	// GivenUp are questions of the mind whose answers are not waited for any longer.
+	GivenUp []EventID
+	Active  SpaceID // where the cycle's plain messages go from now on
+	Upto    int64   // last event of the trigger space it has been shown
 	// Judge is asked, within the transaction, about rows that arrived meanwhile;
 	// those that wake join this cycle. With Close only those up to Upto are judged:
 	// what the cycle was shown is consumed by it, the rest wakes another. Nil
@@ -64,13 +70,13 @@ type CycleClose struct {
 	Derived  bool // the rest line was made from its acts
 	Denials  int
 	Manifest ToolManifest // the acts it was offered; kept once for all cycles
+	Prompts  string       // as [Cycle] has it
 	Plan     []byte
-	// Say is told in Room and there in Thread, once for ever for Once; empty: nothing.
-	Say, Once string
-	Room      SpaceID
-	Thread    ThreadID
-	// Withdraw is the key of a notice in the cycle's space that is taken back; empty for none.
-	Withdraw string
+	// Notices are what people are told with the end of the cycle. Their At is that of the
+	// commit.
+	Notices []RoomNotice
+	// Withdraw are notices that are taken back, by their rooms and keys.
+	Withdraw []RoomNotice
 	// Model and Answered say which model of the endpoint an addressed cycle asked and in
 	// which form it answered; empty where no person was to be answered.
 	Model    string
@@ -91,7 +97,30 @@ type RoomNotice struct {
 	Thread ThreadID
 	Key    string // a notice is posted once for each
 	Text   string
-	At     time.Time
+	// About is the message that gets a reaction in a chat whose platform refuses the notice;
+	// empty for none.
+	About EventID
+	// Choices are buttons below the notice, where the platform has buttons. The last line
+	// of its Text then says how to choose in words; once the choice is made, the outcome
+	// replaces that line and the buttons go away.
+	Choices []ChoiceButton
+	// Stop is the one button of a notice that has no Choices, because people wait for
+	// something that they may stop; zero: none.
+	Stop ChoiceButton
+	At   time.Time
+}
+
+// WaitingKey returns the key of the notice by which people are told that an agent's answer
+// to the first of some messages waits for its model.
+func WaitingKey(agent AgentID, room SpaceID, first EventID) string {
+	return "waiting|" + string(agent) + "|" + string(room) + "|" + string(first)
+}
+
+// A ChoiceButton is a button below a notice. Its value comes back when a person presses
+// it.
+type ChoiceButton struct {
+	Label string `json:"label"`
+	Value string `json:"value"`
 }
 
 // An AnswerForm is the form in which a model answered a person.
@@ -129,6 +158,7 @@ const (
 	TimerAct   TimerKind = "timer" // the agent's timer act
 	TimerSleep TimerKind = "sleep" // the end of its sleep
 	TimerPlan  TimerKind = "plan"  // the agent's plan tool
+	TimerTool  TimerKind = "tool"  // the end of a tool run, whose id is its note
 )
 
 // A WakeTimer fires once, never early, and survives restarts. When one with a
@@ -145,9 +175,46 @@ type WakeTimer struct {
 	Plan  string    // the plan it belongs to, by which it is forgotten; empty for other timers
 	Cron  string    // when it recurs; empty when it does not
 	Zone  string    // of the clocks that At and Cron go by; empty: those of the process
-	SetBy EntityID  // whose words it was set for; empty: nobody's
+	SetBy EntityID  // whose message it was set for; empty: none
 	SetAt time.Time // when it was set
+	Tries int       // how many wakes of it have failed because the model failed
+	Look  TimerLook // what is looked at before it wakes a model
 }
+
+// A TimerLook is what is looked at when a timer fires: a model is called only when
+// something is found. The zero value is that of a timer that always calls one.
+type TimerLook struct {
+	Tool     string      `json:"tool,omitempty"`     // an outside tool that only reads, as models call it
+	Args     string      `json:"args,omitempty"`     // of Tool, JSON
+	Messages bool        `json:"messages,omitempty"` // new messages of others in the timer's space
+	Seen     int64       `json:"seen,omitempty"`     // last event of the space when the timer was set or last looked
+	At       time.Time   `json:"at,omitzero"`        // when it last looked
+	Outcome  LookOutcome `json:"outcome,omitempty"`  // of that; empty before the first
+}
+
+// A LookOutcome is what a look before a timer's wake came to.
+type LookOutcome string
+
+// The outcomes of looks.
+const (
+	LookFound   LookOutcome = "found something"
+	LookNothing LookOutcome = "found nothing"
+	LookFailed  LookOutcome = "failed"
+)
+
+// Wanted reports whether anything is to be looked at.
+func (l TimerLook) Wanted() bool { return l.Tool != "" || l.Messages }
+
+// String returns what is looked at, as models write it.
+func (l TimerLook) String() string {
+	if l.Messages {
+		return NewMessages
+	}
+	return strings.TrimSpace(l.Tool + " " + l.Args)
+}
+
+// NewMessages is how models name the look for new messages.
+const NewMessages = "new messages"
 
 // Name returns the id by which a timer is cancelled.
 func (t *WakeTimer) Name() string { return cmp.Or(t.Plan, t.ID) }
@@ -169,8 +236,8 @@ type IngestItem struct {
 	// Ref is the message on its platform, so that replies, edits and echoes find
 	// it; zero for updates that are no message.
 	Ref MessageRef
-	// Hushed is why the message, although it is kept and seen, wakes nobody; empty
-	// for what the gate is to judge.
+	// Hushed is why the message, although it is stored and shown, wakes no agent; empty
+	// for messages that the gate judges.
 	Hushed string
 	// ReplyRef is the message it answers, as the platform names it; the store
 	// turns it into Event.ReplyTo when it is known.

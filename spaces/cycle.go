@@ -1,6 +1,10 @@
 package spaces
 
-import "time"
+import (
+	"time"
+
+	"github.com/trestle-bridge/trestle/internal/money"
+)
 
 // A CycleState is the stored state of a cycle.
 type CycleState string
@@ -48,6 +52,7 @@ const (
 	StopSuperseded       StopReason = "superseded"
 	StopSleeping         StopReason = "sleeping"
 	StopWaitingReply     StopReason = "waiting_reply"
+	StopWaitingTool      StopReason = "waiting_tool" // the result of a tool wakes the agent
 	StopBudget           StopReason = "budget_exhausted"
 	StopMaxRetries       StopReason = "max_retries"
 	StopMaxSteps         StopReason = "max_steps"
@@ -62,43 +67,31 @@ const (
 // StopReasons returns all of them, the frequent ones first.
 func StopReasons() []StopReason {
 	return []StopReason{
-		StopCompleted, StopSilent, StopSkipped, StopSuperseded, StopSleeping, StopWaitingReply, StopBudget, StopMaxRetries, StopMaxSteps,
+		StopCompleted, StopSilent, StopSkipped, StopSuperseded, StopSleeping, StopWaitingReply, StopWaitingTool, StopBudget, StopMaxRetries, StopMaxSteps,
 		StopTimeout, StopModelError, StopCancelled, StopCoordinator, StopNoCapableAgent, StopDependencyFailed,
 	}
 }
 
 // TokenUsage is the number of tokens and calls that model calls took.
 type TokenUsage struct {
-	Prompt    int `json:"prompt"`
-	Cached    int `json:"cached"` // of Prompt
-	Output    int `json:"output"`
-	Estimated int `json:"estimated"` // our own count of the prompt
-	Calls     int `json:"calls"`
-}
-
-// TokenPrice is the price of a million tokens; zero when it is not known.
-type TokenPrice struct {
-	Input, Cached, Output float64
-	Currency              string // as shown: "USD"; may be empty
-}
-
-// Cost returns what the tokens cost: cached ones at their own price, or at that of
-// the input when it is zero.
-func (p TokenPrice) Cost(prompt, cached, output int) float64 {
-	ofCached := p.Cached
-	if ofCached == 0 {
-		ofCached = p.Input
-	}
-	return (float64(prompt-cached)*p.Input + float64(cached)*ofCached + float64(output)*p.Output) / 1e6
+	Prompt    int   `json:"prompt"`
+	Cached    int   `json:"cached"` // of Prompt
+	Output    int   `json:"output"`
+	Estimated int   `json:"estimated"` // our own count of the prompt
+	Calls     int   `json:"calls"`
+	Cost      int64 `json:"cost,omitempty"` // in millionths of the installation's currency; 0 where no price was known
 }
 
 // Total returns the tokens that count against budgets: a cached one costs about
 // a tenth of a fresh one, and counts so.
 func (u TokenUsage) Total() int { return u.Prompt - u.Cached + u.Cached/10 + u.Output }
 
+// Used returns what counts against budgets.
+func (u TokenUsage) Used() money.UsedTokens { return money.UsedTokens{Tokens: u.Total(), Cost: u.Cost} }
+
 // Add returns the sum of both.
 func (u TokenUsage) Add(v TokenUsage) TokenUsage {
-	return TokenUsage{u.Prompt + v.Prompt, u.Cached + v.Cached, u.Output + v.Output, u.Estimated + v.Estimated, u.Calls + v.Calls}
+	return TokenUsage{u.Prompt + v.Prompt, u.Cached + v.Cached, u.Output + v.Output, u.Estimated + v.Estimated, u.Calls + v.Calls, u.Cost + v.Cost}
 }
 
 // A Cycle is one wake from start to rest.
@@ -122,6 +115,7 @@ type Cycle struct {
 	// Authority is the lowest authority of the people whose words it was shown.
 	Authority AuthorityLevel
 	Manifest  string // hash of the [Manifest] it was offered
+	Prompts   string // versions of prompt sections it was told that are not built in: "identity@2 tools@3"
 	Plan      []byte // frame plan of its last step, JSON of hud.Plan
 	Started   time.Time
 	Ended     time.Time
@@ -231,6 +225,7 @@ type ClosedCycle struct {
 	Space  SpaceID
 	Rest   string
 	Stop   StopReason
+	Asked  time.Time // when it began, as the record has it; zero where it asked no model
 	Ended  time.Time
 	Turns  []TranscriptTurn
 	Tokens int

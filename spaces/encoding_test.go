@@ -66,11 +66,11 @@ var samples = []EventBody{
 	}},
 	BookmarkSet{Label: "here", Space: "s1", Object: ChatObject, Events: []EventID{"v1"}, Cycle: "c1"},
 	CycleStarted{Cycle: "c1", Space: "s1", Reason: "mention", Events: []EventID{"v1"}, Active: "s1"},
-	ThoughtRecorded{Cycle: "c1", Text: "hm"},
+	ThoughtRecorded{Cycle: "c1", Step: 2, Text: "hm"},
 	ToolCalled{Cycle: "c1", Step: 1, CallID: "k1", Name: "send_message", Args: `{"text":"hi"}`},
 	ToolReturned{
 		Cycle: "c1", Step: 1, CallID: "k1", OK: true, Note: "sent", Refs: []EventID{"v3"},
-		Took: 1200, Usage: TokenUsage{Prompt: 1000, Cached: 400, Output: 50, Calls: 1, Estimated: 12},
+		Took: 1200, Usage: TokenUsage{Prompt: 1000, Cached: 400, Output: 50, Calls: 1, Estimated: 12, Cost: 900},
 	},
 	CycleSummarised{Cycle: "c1", N: 4, Text: "greeted", Derived: true},
 	GoalSet{Text: "learn Go", Status: "active"},

@@ -37,8 +37,8 @@ func (c *Chat) wait(ref MessageRef, e Event) {
 	c.early[ref] = append(early, e)
 }
 
-// Withdrawn reports whether what is at any of the refs was deleted while nobody
-// knew which message that is.
+// Withdrawn reports whether any of the refs was deleted before the log knew which
+// message it belongs to.
 func (c *Chat) Withdrawn(refs []MessageRef) bool {
 	return slices.ContainsFunc(refs, func(ref MessageRef) bool {
 		early := c.early[ref]
@@ -66,8 +66,8 @@ func (c *Chat) fail(e Event, b SendFailed) []int {
 	return []int{i, c.notice(e)}
 }
 
-// settle replaces what is known of one action's failure. The message bears the
-// state of the latest that stands.
+// settle replaces the failure of one action. The message has the state of the latest
+// failure that remains.
 func (c *Chat) settle(i int, action ActionID, now *SendFailed) {
 	m := &c.Messages[i]
 	all := slices.DeleteFunc(c.failed[m.ID], func(f SendFailed) bool { return f.Action == action })

@@ -3,6 +3,8 @@ package spaces
 import (
 	"errors"
 	"time"
+
+	"github.com/trestle-bridge/trestle/internal/money"
 )
 
 // An InboxRowState is the state of an inbox row.
@@ -76,9 +78,8 @@ type GateInput struct {
 	Members  []SpaceMember
 	ReplyTos map[EventID]EntityID // who wrote the messages the events reply to
 	Roots    map[EventID]ChainUsage
-	// Senders is the cost of the messages of each person since the day began, in
-	// weighted tokens.
-	Senders map[EntityID]int
+	// Senders is what the messages of each person used since the day began.
+	Senders map[EntityID]money.UsedTokens
 	// Threads holds, for the threads of the events, the newest line that an agent wrote there
 	// before the first of them.
 	Threads map[ThreadID]ThreadLine
@@ -97,23 +98,54 @@ type ThreadLine struct {
 type ChainUsage struct {
 	Messages int // by agents
 	Tokens   int
-	Stopped  bool // a person said stop
+	Cost     int64 // in millionths of the installation's currency
+	Stopped  bool  // a person said stop
 }
 
 // ErrHalted is returned when a write belongs to a run that a person has stopped.
 // Nothing of the write happened; only the closing of the run is still taken.
 var ErrHalted = errors.New("stopped by a person")
 
+// A RunSign tells of a run that is under way, so that people can be shown it.
+type RunSign struct {
+	Run     CycleID
+	Agent   AgentID
+	Name    string // how people call the agent
+	Space   SpaceID
+	Thread  ThreadID   // of the newest message that woke it, as the space calls it
+	Message MessageRef // that message; zero when it was none
+	Title   string     // the beginning of its words; empty when it has none
+	Began   time.Time  // here; a run that goes on after a restart begins anew
+	// Told is true once people were told in the room that they wait, by a notice with a
+	// button that stops the run.
+	Told bool
+}
+
 // A StopRequest is a person's word that runs are to end. From the moment it is stored
 // nothing that those runs decide is taken any more, whatever process they are in.
 type StopRequest struct {
-	Run    CycleID // this run; empty: every run of Space
-	Space  SpaceID // whose runs end, and all that waits there for an agent; ignored with Run
-	Agent  AgentID // of Space, this one's alone; empty: every agent's
-	Unsent bool    // also the messages that those agents decided and that were not sent
+	Run   CycleID // this run; empty: every run of Space
+	Space SpaceID // whose runs end, and all that waits there for an agent; with Run: where it must have begun, empty for anywhere
+	Agent AgentID // of Space, this one's alone; empty: every agent's
+	// Event limits a request without a Run to what works on one message of Space or waits to,
+	// and what came of that; empty: all of it.
+	Event EventID
+	// Here limits a request without a Run to what began at one place of Space; nil: all of it.
+	Here   *StopPlace
+	Unsent bool // also the messages that those agents decided and that were not sent
 	// Say is told in the rooms of the runs that end, once a run; empty: nothing.
 	Say string
 	At  time.Time
+}
+
+// A StopPlace is where runs began: in a thread of a space, or with a message that a thread
+// hangs on.
+type StopPlace struct {
+	Thread  ThreadID
+	Message MessageRef // zero: none
+	// Pressed is when a person asked, by the platform's clock: what began there later goes
+	// on. Zero: all of it ends.
+	Pressed time.Time
 }
 
 // StopResult lists what a stop request ended.
@@ -121,7 +153,9 @@ type StopResult struct {
 	Runs    []StoppedRun // that were under way
 	Waiting int          // messages that had not woken an agent yet and now will not
 	Waits   int          // waits that were ended
+	Calls   []string     // calls of outside tools that were cancelled, by their ids
 	Unsent  int          // actions that are not sent any more
+	Later   int          // runs at the place that go on, because they began after the press
 }
 
 // A StoppedRun is one run that was under way.

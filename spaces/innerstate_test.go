@@ -123,8 +123,7 @@ func TestInfoIsTheRoomAsItStandsNow(t *testing.T) {
 	}
 }
 
-// Somebody is a member from the first joining or speaking since they last
-// left.
+// A person is a member from the first joining or message since they last left.
 func TestMembersAreWhoCameOrSpokeAndDidNotLeave(t *testing.T) {
 	who := rapid.SampledFrom([]EntityID{"kai", "mo", "lu"})
 	rapid.Check(t, func(t *rapid.T) {

@@ -31,3 +31,13 @@ func TruncateText(text string, limit int) string {
 
 // TruncateList returns the first [MaxListItems] items of a list.
 func TruncateList[T any](list []T) []T { return list[:min(len(list), MaxListItems)] }
+
+// PlainText returns a name without the characters that Markdown gives a meaning.
+func PlainText(name string) string {
+	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune("*_`[]()<>#~|\\\n\r", r) {
+			return -1
+		}
+		return r
+	}, name)
+}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"time"
 )
 
 // A ToolManifest is one version of the acts: all that models are offered together, as
@@ -18,11 +19,12 @@ type ToolManifest struct {
 // A ToolDefinition is one act as models are offered it, with how far it is trusted and what
 // it can do.
 type ToolDefinition struct {
-	Name   string          `json:"name"`
-	Tier   ToolTier        `json:"tier"`
-	Risk   ToolRisk        `json:"risk"`
-	About  string          `json:"about"`
-	Schema json.RawMessage `json:"schema"` // of its arguments
+	Name    string          `json:"name"`
+	Tier    ToolTier        `json:"tier"`
+	Risk    ToolRisk        `json:"risk"`
+	About   string          `json:"about"`
+	Schema  json.RawMessage `json:"schema"`            // of its arguments
+	Version string          `json:"version,omitempty"` // of what is behind it: the names of skills, each with the hash of its files
 }
 
 // NewManifest returns the version that these acts are, in the order in which models
@@ -63,4 +65,15 @@ func (o ToolDefinition) Arguments() []ToolArgument {
 		all = append(all, ToolArgument{name, slices.Contains(schema.Required, name), string(schema.Properties[name])})
 	}
 	return all
+}
+
+// A PromptActivation says that a version of a prompt section is shown, until one that was
+// activated later takes its place, or until it is rolled back.
+type PromptActivation struct {
+	N       int64     `json:"-"` // rising; 0 before it is stored
+	Section string    `json:"section"`
+	Version int       `json:"version"`
+	Agent   AgentID   `json:"agent,omitempty"` // that is shown it; empty: all agents without one of their own
+	By      string    `json:"by"`              // the part of the program that an operator used
+	At      time.Time `json:"at"`
 }

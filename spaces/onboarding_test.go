@@ -20,9 +20,9 @@ var (
 	done = NoteAdded{SetUp: &OnboardingNote{Space: "den", State: SetUpDone, Seen: 7}}
 )
 
-// PRD-6.5-2, PRD-6.5-A5: a room's set-up stands where the newest note of it says; what
-// people said on the way is kept beside it, and a proposal takes the place of the one
-// before. None of it is a note of the agent's, and a log without it folds as ever.
+// PRD-6.5-2, PRD-6.5-A5: a room's set-up has the stage of its newest note; people's
+// answers on the way are kept beside it, and a proposal replaces the one before. None
+// of it is a note of the agent's, and a log without it folds as before.
 func TestASetUpStandsWhereItsNewestNoteSays(t *testing.T) {
 	for name, c := range map[string]struct {
 		log  []EventBody

@@ -38,8 +38,8 @@ func anyLog(t *rapid.T) []spaces.Event {
 	return log
 }
 
-// proof reports whether the log proves that somebody could read a line at seq: by
-// words of theirs at or before it, after which they did not leave until some seq.
+// proof reports whether the log proves that a person could read a line at seq: by a
+// message of theirs at or before it, after which they did not leave until some seq.
 func proof(log []spaces.Event, who spaces.EntityID, thread spaces.ThreadID, seq, until int64) bool {
 	proved := false
 	for _, e := range log {
@@ -56,7 +56,7 @@ func proof(log []spaces.Event, who spaces.EntityID, thread spaces.ThreadID, seq,
 	return proved
 }
 
-// seen reports whether somebody has written since the room lost its chat.
+// seen reports whether a person has written since the room lost its chat.
 func seen(log []spaces.Event, who spaces.EntityID) bool {
 	wrote := false
 	for _, e := range log {

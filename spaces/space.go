@@ -93,7 +93,7 @@ const (
 )
 
 // A PlatformIdentity is an entity's name on one platform. Two identities are the same
-// entity only if somebody with the right says so.
+// entity only if an operator or the configuration links them.
 type PlatformIdentity struct {
 	Platform string
 	Scope    string // the Slack team; empty elsewhere

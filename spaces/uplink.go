@@ -33,8 +33,8 @@ type Uplink struct {
 	// mind keeps. It is behind Cursor while a mind that was out of the space has had
 	// no cycle there since.
 	Erased int64
-	// Head is the last event of the space's log, where whoever read the uplink
-	// looked that up; else 0.
+	// Head is the last event of the space's log, if the reader of the uplink looked that
+	// up; else 0.
 	Head int64
 	// Fresh is the last event that a person asked the mind to leave behind, and
 	// FreshAt when: what is older is shown only if it is looked up.

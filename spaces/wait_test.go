@@ -47,6 +47,9 @@ func TestWhatCountsAsAnAnswer(t *testing.T) {
 	named := spaces.PendingWait{Mind: spaces.Mind{Agent: "ada"}, Message: "q", Thread: "t1", WaitSpec: spaces.WaitSpec{Who: []spaces.EntityID{"p:kai"}}}
 	people, anybody := named, named
 	people.WaitSpec, anybody.WaitSpec = spaces.WaitSpec{People: true}, spaces.WaitSpec{}
+	choice, choiceOfKai := people, named
+	choice.Options, choiceOfKai.Options = []string{"Tue", "Wed"}, []string{"Tue", "Wed"}
+	tue, nothing := spaces.MessagePosted{Text: "tue"}, spaces.MessagePosted{Text: "who cooks?"}
 	for _, c := range []struct {
 		name   string
 		wait   spaces.PendingWait
@@ -63,9 +66,41 @@ func TestWhatCountsAsAnAnswer(t *testing.T) {
 		{"an agent where no people are", anybody, spaces.Event{Actor: "agent:max", Thread: "t1"}, false, true},
 		{"another thread", people, spaces.Event{Actor: "p:nova", Thread: "t2"}, true, false},
 		{"a reply from another thread", people, spaces.Event{Actor: "p:nova", Thread: "t2", ReplyTo: "q"}, true, true},
+		{"an option", choice, spaces.Event{Actor: "p:nova", Thread: "t1", Body: tue}, true, true},
+		{"an option in another thread", choice, spaces.Event{Actor: "p:nova", Thread: "t2", Body: tue}, true, false},
+		{"an option that an agent says", choice, spaces.Event{Actor: "agent:max", Thread: "t1", Body: tue}, false, false},
+		{"other words", choice, spaces.Event{Actor: "p:nova", Thread: "t1", Body: nothing}, true, false},
+		{"other words as a reply", choice, spaces.Event{Actor: "p:nova", Thread: "t1", ReplyTo: "q", Body: nothing}, true, true},
+		{"an option by who is to choose", choiceOfKai, spaces.Event{Actor: "p:kai", Thread: "t1", Body: tue}, true, true},
+		{"an option by another", choiceOfKai, spaces.Event{Actor: "p:nova", Thread: "t1", Body: tue}, true, false},
+		{"a reply by another", choiceOfKai, spaces.Event{Actor: "p:nova", Thread: "t1", ReplyTo: "q", Body: tue}, true, false},
 	} {
-		if got := c.wait.Counts(c.event, c.person); got != c.want {
+		if got := c.wait.Counts(c.event, c.person, false); got != c.want {
 			t.Errorf("%s: counts %v, want %v", c.name, got, c.want)
 		}
+	}
+}
+
+// In the chat of one person any words answer a question with options.
+func TestAnyWordsAnswerInAPersonsOwnChat(t *testing.T) {
+	w := spaces.PendingWait{Mind: spaces.Mind{Agent: "ada"}, Message: "q", WaitSpec: spaces.WaitSpec{People: true, Options: []string{"Tue", "Wed"}}}
+	e := spaces.Event{ID: "a", Actor: "p:kai", Body: spaces.MessagePosted{Text: "neither"}}
+	if !w.Counts(e, true, true) || w.AnswerOf(e) != (spaces.WaitAnswer{Who: "p:kai", Outcome: spaces.WaitReplied, Event: "a"}) {
+		t.Errorf("counts %v as %+v", w.Counts(e, true, true), w.AnswerOf(e))
+	}
+}
+
+func TestWordsMeanAnOption(t *testing.T) {
+	w := spaces.WaitSpec{Options: []string{"At six.", "3", "Not at all"}}
+	for words, want := range map[string]int{
+		"at six": 1, "At six!": 1, "1": 1, `1\.`: 1, "#1": 1, "@Ada 1": 1, "@Ada not at all": 3, "2)": 2,
+		"3": 2, "4": 0, "0": 0, "-1": 0, "": 0, "@Ada": 0, "six": 0, "not at all, I think": 0,
+	} {
+		if got := w.ChoiceIn(words); got != want {
+			t.Errorf("%q means option %d, want %d", words, got, want)
+		}
+	}
+	if list := spaces.OptionList([]string{"At six.", "Later"}); list != "\n\n1. At six.\n2. Later" || spaces.OptionList(nil) != "" {
+		t.Errorf("list %q", list)
 	}
 }

@@ -71,7 +71,7 @@ type admissionFacts struct {
 	direct   bool // the chat is direct
 	authored bool // a sender said or did it; else the platform states a fact
 	human    bool // the sender is a person, by an id that never changes
-	itself   bool // the chat speaks as itself: a channel, an anonymous administrator
+	itself   bool // the chat speaks as itself, or vouches for who speaks: a channel, an anonymous administrator, a program that posts to a hook
 	message  bool // the update is a message
 }
 
@@ -113,7 +113,7 @@ func (p AdmissionPolicy) facts(u adapters.Update, named bool) admissionFacts {
 		named: named, direct: u.Chat.Kind == adapters.Direct, authored: isAuthored(u),
 		listed: from.ID != "" && slices.Contains(p.Allow, SenderID{Scope: from.Scope, User: from.ID}),
 		human:  from.Kind == adapters.Human && from.ID != "",
-		itself: from.Kind == adapters.Service && from.ID == u.Chat.ID && from.ID != "",
+		itself: from.Kind == adapters.Service && from.ID != "" && (from.ID == u.Chat.ID || from.Scope == u.Chat.ID),
 	}
 	_, a.message = u.Body.(adapters.IncomingMessage)
 	return a
@@ -123,7 +123,7 @@ func (p AdmissionPolicy) facts(u adapters.Update, named bool) admissionFacts {
 // a reaction without a sender is a fact that the platform states.
 func isAuthored(u adapters.Update) bool {
 	switch u.Body.(type) {
-	case adapters.IncomingMessage, adapters.MessageEdit:
+	case adapters.IncomingMessage, adapters.MessageEdit, adapters.ChoicePicked:
 		return true
 	case adapters.MessageDeletion, adapters.ReactionChange, adapters.ReactionsCleared:
 		return u.From.ID != ""

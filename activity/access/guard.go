@@ -194,7 +194,8 @@ func (g *AdmissionGuard) offerPairing(ctx context.Context, p AdmissionPolicy, r 
 	if asked.User == "" {
 		return nil
 	}
-	if p.Role != nil {
+	asked.known = p.facts(u, false).listed
+	if p.Role != nil && !asked.known {
 		role, err := p.Role(ctx, r.Who)
 		if err != nil {
 			return fmt.Errorf("role of who asks to be let in: %w", err)
@@ -246,7 +247,7 @@ func addressesAccount(u adapters.Update) bool {
 	case adapters.IncomingMessage:
 		return b.ToUs && u.From.Kind == adapters.Human && u.From.ID != ""
 	case adapters.MessageEdit, adapters.MessageDeletion, adapters.ReactionChange, adapters.ReactionsCleared, adapters.PeopleJoined, adapters.PeopleLeft, adapters.ChatRenamed, adapters.MessagePinned,
-		adapters.MessageUnpinned, adapters.ChatMigrated, adapters.ChatLost, adapters.UpdateGap, adapters.UnreadableUpdate:
+		adapters.MessageUnpinned, adapters.ChatMigrated, adapters.ChatLost, adapters.UpdateGap, adapters.UnreadableUpdate, adapters.ChoicePicked:
 	}
 	return false
 }

@@ -13,6 +13,10 @@ import (
 // RunInSpaces runs a command in each of the spaces that its chat is mapped to, and
 // returns what to answer, each text once; empty for a command that is not ours.
 func (h *CommandHandler) RunInSpaces(ctx context.Context, q CommandRequest, places []spaces.ChatPlacement, lg *slog.Logger) string {
+	if q.Command == CommandApprove || q.Command == CommandDeny || q.Command == CommandChoose { // a decision concerns one space, and counts once
+		text, _ := h.decideGuarded(ctx, q, places, lg)
+		return text
+	}
 	var texts []string
 	for _, p := range places {
 		q.Space = p.Space

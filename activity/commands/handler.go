@@ -23,6 +23,8 @@ type CommandHandler struct {
 	Rooms RoomInspector
 	// Zones keeps what people say of their time zones. Default: it is not kept.
 	Zones ZoneStore
+	// Approvals holds the calls of tools that people decide about. Default: there are none.
+	Approvals ApprovalStore
 	// Platforms names what the program is connected to. Default: none are named.
 	Platforms func() []string
 	// Name returns how people call an agent. Default: its id.
@@ -30,8 +32,8 @@ type CommandHandler struct {
 	// Ack takes on the problems that were told of, for as long as the words say,
 	// and returns what to answer. Default: there is nothing to take on.
 	Ack func(ctx context.Context, words string, at time.Time) (string, error)
-	// Price returns what an agent's tokens cost. Default: unknown.
-	Price func(spaces.AgentID) spaces.TokenPrice
+	// Currency returns the code of the currency that costs are in. Default: no cost is told.
+	Currency func() string
 }
 
 // A CommandRequest is a command of an admitted person.
@@ -110,11 +112,11 @@ func (a *CommandHandler) stop(ctx context.Context, q CommandRequest) (string, er
 	if err != nil {
 		return "", err
 	}
-	return stopped(done), nil
+	return stopText(done), nil
 }
 
-// stopped says what a halt came to.
-func stopped(done spaces.StopResult) string {
+// stopText says what a halt came to.
+func stopText(done spaces.StopResult) string {
 	var parts []string
 	if n := len(done.Runs); n > 0 {
 		parts = append(parts, counted(n, "run", "runs")+" ended")
@@ -124,6 +126,9 @@ func stopped(done spaces.StopResult) string {
 	}
 	if done.Waits > 0 {
 		parts = append(parts, counted(done.Waits, "question", "questions")+" given up")
+	}
+	if n := len(done.Calls); n > 0 {
+		parts = append(parts, counted(n, "tool call", "tool calls")+" cancelled")
 	}
 	if done.Unsent > 0 {
 		parts = append(parts, counted(done.Unsent, "unsent message", "unsent messages")+" taken back")
@@ -240,20 +245,10 @@ func (a *CommandHandler) ack(ctx context.Context, q CommandRequest) (string, err
 func (a *CommandHandler) name(id spaces.AgentID) string {
 	if a.Name != nil {
 		if name := a.Name(id); name != "" {
-			return plainText(name)
+			return spaces.PlainText(name)
 		}
 	}
-	return plainText(string(id))
-}
-
-// plainText returns s without what CommonMark reads as markup.
-func plainText(s string) string {
-	return strings.Map(func(r rune) rune {
-		if strings.ContainsRune("*_`[]()<>#~|\\\n\r", r) {
-			return -1
-		}
-		return r
-	}, s)
+	return spaces.PlainText(string(id))
 }
 
 // counted says how many of something there are.

@@ -40,10 +40,14 @@ func CommandMenu() []adapters.CommandMenuEntry {
 
 // ParseCommand returns the command that a message begins with, nil without one: as
 // the adapter parsed it, or behind a mention of the account, which is how people
-// address a bot where the platform reserves the slash.
+// address a bot where the platform reserves the slash. A decision about a call of a tool
+// needs no slash.
 func ParseCommand(account adapters.BotAccount, m adapters.IncomingMessage) *adapters.ChatCommand {
-	if m.Command != nil || !m.ToUs {
+	if m.Command != nil {
 		return m.Command
+	}
+	if c := parseDecision(m.Text); c != nil || !m.ToUs {
+		return c
 	}
 	first, rest, _ := strings.Cut(strings.TrimSpace(m.Text), " ")
 	if !mentions(account, first) {

@@ -76,7 +76,12 @@ type MessageOutcome struct {
 	Stop   spaces.StopReason // empty while the run is open
 	Spoke  int               // messages in this room
 	Acts   []string          // what the agent asked for, in order, each name once
-	Denied []string          // codes of the acts that were refused, each once
+	// Took is how long the calls of tools from outside took together, by their names.
+	Took   map[string]time.Duration
+	Denied []string // codes of the acts that were refused, each once
 	Usage  spaces.TokenUsage
 	Model  string // that answered in place of the agent's own, last; empty: its own did
+	// InWords is true when the model is known to answer in words in place of calling a
+	// tool.
+	InWords bool
 }

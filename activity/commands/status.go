@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/trestle-bridge/trestle/internal/money"
 	"github.com/trestle-bridge/trestle/internal/textformat"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -71,29 +72,33 @@ func (a *CommandHandler) cost(ctx context.Context, q CommandRequest) (string, er
 		return "", fmt.Errorf("agents of %s: %w", q.Space, err)
 	}
 	var lines []string
+	var sum spaces.TokenUsage
+	paid := 0 // agents with a known cost
 	for _, n := range now.Agents {
 		u := n.Usage
+		if sum = sum.Add(u); u.Cost > 0 {
+			paid++
+		}
 		line := fmt.Sprintf("- **%s**: %s in %s (%s read, of which %s cached; %s written)", a.name(n.Agent),
 			counted(u.Prompt+u.Output, "token", "tokens"), counted(u.Calls, "model call", "model calls"),
 			textformat.Thousands(u.Prompt), textformat.Thousands(u.Cached), textformat.Thousands(u.Output))
-		lines = append(lines, line+a.money(n.Agent, u))
+		lines = append(lines, line+a.money(u))
 	}
 	if len(lines) == 0 {
 		return "No agent is in this room, so nothing was used.", nil
+	}
+	if paid > 1 {
+		lines = append(lines, "- Together"+a.money(sum))
 	}
 	return "Used in this room today (UTC):\n" + strings.Join(lines, "\n"), nil
 }
 
 // money says what tokens cost.
-func (a *CommandHandler) money(agent spaces.AgentID, u spaces.TokenUsage) string {
-	if a.Price == nil {
+func (a *CommandHandler) money(u spaces.TokenUsage) string {
+	if a.Currency == nil || u.Cost == 0 {
 		return ""
 	}
-	p := a.Price(agent)
-	if p.Input == 0 && p.Output == 0 {
-		return ""
-	}
-	return strings.TrimSpace(fmt.Sprintf(", about %.4f %s", p.Cost(u.Prompt, u.Cached, u.Output), plainText(p.Currency)))
+	return ", about " + money.Amount{Micros: u.Cost, Currency: a.Currency()}.String()
 }
 
 // lasting writes a length of time as people say it.

@@ -48,13 +48,16 @@ func (a *CommandHandler) explain(x MessageOutcome) string {
 	}
 	fmt.Fprintf(&b, "%s %s. It woke because %s.", who, verb, reasonWords(x.Reason))
 	if len(x.Acts) > 0 {
-		fmt.Fprintf(&b, " It used %s.", plainText(strings.ReplaceAll(joined(x.Acts), "_", " ")))
+		fmt.Fprintf(&b, " It used %s.", spaces.PlainText(joined(x.usedWords())))
 	}
 	for _, code := range x.Denied {
 		fmt.Fprintf(&b, " Something was refused to it: %s.", denialWords(code))
 	}
 	if x.Model != "" {
-		fmt.Fprintf(&b, " The model %s answered in place of its own, which could not.", plainText(x.Model))
+		fmt.Fprintf(&b, " The model %s answered in place of its own, which could not.", spaces.PlainText(x.Model))
+	}
+	if x.InWords {
+		b.WriteString(" Its model often answers in words in place of calling a tool, so they are sent as its answer where a person waits for one.")
 	}
 	if x.Stop != "" {
 		fmt.Fprintf(&b, " It ended because %s, after %s and %s.", stopWords(x.Stop),
@@ -63,12 +66,25 @@ func (a *CommandHandler) explain(x MessageOutcome) string {
 	return b.String()
 }
 
+// usedWords names what the agent asked for, tools from outside with the time they took.
+func (x *MessageOutcome) usedWords() []string {
+	var words []string
+	for _, name := range x.Acts {
+		word := strings.ReplaceAll(name, "_", " ")
+		if took, outside := x.Took[name]; outside {
+			word += fmt.Sprintf(" for %.1f s", took.Seconds())
+		}
+		words = append(words, word)
+	}
+	return words
+}
+
 // reasonWords says the gate's word on a message as people say it.
 func reasonWords(reason string) string {
 	if words, ok := reasons[reason]; ok {
 		return words
 	}
-	return "its rules say so (" + plainText(strings.ReplaceAll(reason, "_", " ")) + ")"
+	return "its rules say so (" + spaces.PlainText(strings.ReplaceAll(reason, "_", " ")) + ")"
 }
 
 // reasons are the gate's words.
@@ -78,7 +94,7 @@ var reasons = map[string]string{
 	"depth":         "agents had passed it on too often without a person",
 	"agent_run":     "agents had spoken too often in a row, and a person must speak first",
 	"root_budget":   "the tokens for this conversation were used up",
-	"sender_budget": "the sender has used their tokens for today",
+	"sender_budget": "the sender has used their budget for today",
 	"rate":          "its sender wrote more in a minute than is looked at",
 	"wait_resolved": "what it had waited for has come to its end",
 	"waiting":       "it waits for others whom it asked as well",
@@ -110,8 +126,10 @@ func stopWords(stop spaces.StopReason) string {
 		return "it went to sleep"
 	case spaces.StopWaitingReply:
 		return "it waits for an answer"
+	case spaces.StopWaitingTool:
+		return "it waits for the result of a tool"
 	case spaces.StopBudget:
-		return "a token budget was used up"
+		return "a budget was used up"
 	case spaces.StopMaxRetries, spaces.StopTimeout:
 		return "the model could not be reached"
 	case spaces.StopMaxSteps:

@@ -112,7 +112,8 @@ func TestBytesGoWithTheNextStartAfterAKill(t *testing.T) {
 	})
 }
 
-// A message is deleted while its file is on the way: what arrives is nobody's.
+// A message is deleted while its file is on the way: its bytes belong to no message
+// when they arrive.
 func TestBytesOfAMessageDeletedMeanwhileDoNotStay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAttic(t)

@@ -66,8 +66,8 @@ type TranscriptionResult struct {
 
 // A VoiceTranscriber hears voices.
 type VoiceTranscriber interface {
-	// Transcribe returns what is said in a recording, as plain text, and what
-	// hearing it took. name ends as its kind of recording does. An error that is not
-	// worth another attempt wraps [ErrInaudible]. Calls may overlap.
+	// Transcribe returns the speech of a recording as plain text, and the usage of the
+	// call. name has the extension of the recording's format. An error that is not worth
+	// another attempt wraps [ErrInaudible]. Calls may overlap.
 	Transcribe(ctx context.Context, name string, recording io.Reader, size int64) (string, spaces.TokenUsage, error)
 }

@@ -56,8 +56,8 @@ func (h *hearers) Transcribe(context.Context, string, io.Reader, int64) (string,
 	return "", spaces.TokenUsage{}, err
 }
 
-// Issue 5: an endpoint that fails is asked again some times; what nobody will ever
-// hear, is too large, or has no budget is given up at once.
+// Issue 5: a call that fails is repeated a limited number of times; a recording that is
+// inaudible, too large, or over the budget is given up at once.
 func TestAVoiceIsTriedAsLongAsItMayHelp(t *testing.T) {
 	busy, never := errors.New("busy"), fmt.Errorf("no format: %w", ErrInaudible)
 	for name, c := range map[string]struct {

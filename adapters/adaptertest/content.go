@@ -1,6 +1,7 @@
 package adaptertest
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -55,7 +56,7 @@ func whoWhereWhenWhat(s *caseRun) {
 	if u.Chat.ID != s.Chat || u.Chat.Kind == "" {
 		s.Errorf("chat %+v, want %s with a kind", u.Chat, s.Chat)
 	}
-	if u.From.ID == "" || u.From.Name == "" || u.From.Kind != adapters.Human {
+	if u.From.ID == "" || u.From.Name == "" || u.From.Kind != cmp.Or(s.Sender, adapters.Human) {
 		s.Errorf("from %+v, want a person with an id and a name", u.From)
 	}
 	if u.At.Before(before) || u.At.After(time.Now()) {
@@ -191,6 +192,9 @@ func hugeText(s *caseRun) {
 	id := s.say(text)
 	next := s.say("and on it goes")
 	s.message(next)
+	if s.Refused != nil && s.Refused() == 1 {
+		return
+	}
 	for _, u := range s.sink.all() {
 		if _, ok := u.Body.(adapters.UnreadableUpdate); ok {
 			return

@@ -15,12 +15,19 @@ type SuiteFixture struct {
 	Chat    string // a chat in which we and the person of Say are
 	Other   string // another one
 	Thread  string // a thread of Chat; empty: the platform has none
-	Mention string // words that mention us; empty: nobody can
+	Mention string // text that mentions the account; empty: the platform has no mentions
 	Secret  string // a credential that must show nowhere; empty: there is none
 
-	// Keeps is true where the platform keeps what was said for whoever did not listen,
-	// rather than tell it later as if it had just happened.
+	// Keeps is true where the platform stores messages for a client that was not connected
+	// and marks them as old, rather than deliver them later as if they had just been
+	// posted.
 	Keeps bool
+
+	// Sender is what the person of Say is to the platform. Default: a human.
+	Sender adapters.PersonKind
+	// Refused returns how many messages were refused whole, which their senders were
+	// told; nil: what is said arrives in some form.
+	Refused func() int
 
 	// Say has the person say something.
 	Say func(HumanLine) (message string)
@@ -36,7 +43,7 @@ type SuiteFixture struct {
 	React func(chat, message string, emoji ...string)
 	// Comes and Goes have a person enter and leave the chat; nil: the platform cannot.
 	Comes, Goes func(chat string) (person string)
-	// Unknown has an update of a kind nobody knows arrive; nil: cannot be.
+	// Unknown makes an update of an unknown kind arrive; nil: the platform has none.
 	Unknown func()
 	// Malformed has an update arrive that cannot be read; nil: cannot be.
 	Malformed func()
@@ -47,6 +54,12 @@ type SuiteFixture struct {
 	// Acked tells whether the platform was told to forget the message's update;
 	// nil: it does not keep them.
 	Acked func(message string) bool
+	// Press has the person press the button with that label below a message of ours;
+	// nil: the platform has no buttons.
+	Press func(chat, message, label string)
+	// Told returns what the person was told alone in the chat, oldest first; nil with
+	// Press.
+	Told func(chat string) []string
 
 	// Fail arranges for the next call of that sort to fail that way, and reports
 	// whether the platform can fail so; nil: it never fails.
@@ -81,6 +94,7 @@ type SentMessage struct {
 	Text      string // without markup
 	Deleted   bool
 	Reactions []string // ours
+	Buttons   []string // the labels of those below it
 }
 
 // A CallFailure is one way in which a platform lets a call down.

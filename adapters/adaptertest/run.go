@@ -14,7 +14,7 @@ type scripted struct {
 	play  func(*caseRun)
 }
 
-// Run plays the forty cases. open is called once for each, inside its bubble.
+// Run plays the cases. open is called once for each, inside its bubble.
 func Run(t *testing.T, open func(t *testing.T) SuiteFixture) {
 	t.Helper()
 	for i, c := range script() {
@@ -74,6 +74,7 @@ func script() []scripted {
 		{"split_parts_are_stable_and_whole", nil, split},
 		{"concurrent_sends_have_their_own_receipts", nil, concurrent},
 		{"secret_is_in_no_error_update_or_log", func(r SuiteFixture) bool { return r.Secret != "" && r.Fail != nil }, secret},
+		{"press_comes_back_and_is_answered_to_who_pressed", func(r SuiteFixture) bool { return r.Press != nil }, presses},
 	}
 }
 

@@ -121,7 +121,7 @@ func ownMessage(s *caseRun) {
 		}
 	}
 	if y, ok := s.Adapter.(adapters.TypingNotifier); ok && s.Typed != nil {
-		if err := y.Typing(s.Context(), s.Chat, ""); err != nil || !s.Typed(s.Chat) {
+		if err := y.Typing(s.Context(), adapters.MessageRef{Chat: s.Chat}); err != nil || !s.Typed(s.Chat) {
 			s.Errorf("typing: %v, seen %v", err, s.Typed(s.Chat))
 		}
 	}

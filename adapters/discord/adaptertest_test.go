@@ -89,6 +89,26 @@ func openRig(t *testing.T) adaptertest.SuiteFixture {
 		},
 		Typed: func(chat string) bool { return len(r.chat(chat, "").Typists()) > 0 },
 		Logs:  r.host.Log.String,
+		Press: func(chat, message, label string) {
+			where := r.chat(chat, "")
+			for _, ch := range []*fakediscord.GuildChannel{where, r.thread} {
+				for _, m := range ch.Sent(r.bot) {
+					if m.ID == number(message) {
+						where = ch
+					}
+				}
+			}
+			r.online()
+			where.Presses(r.maya, r.bot, number(message), label)
+		},
+		Told: func(chat string) (all []string) {
+			for _, p := range append(r.chat(chat, "").PressedButtons(), r.thread.PressedButtons()...) {
+				for _, words := range p.Told {
+					all = append(all, discord.Words(words))
+				}
+			}
+			return all
+		},
 	}
 }
 
@@ -119,7 +139,7 @@ func (r *rig) chat(id, thread string) *fakediscord.GuildChannel {
 func (r *rig) online() {
 	ctx, cancel := context.WithTimeout(r.t.Context(), 5*time.Second)
 	defer cancel()
-	_ = r.Until(ctx, r.bot.Connected) // else it is said to nobody
+	_ = r.Until(ctx, r.bot.Connected) // else no client receives what the test posts next
 }
 
 func (r *rig) inject(event, data string) {
@@ -190,7 +210,7 @@ func (r *rig) sent(chat string) []adaptertest.SentMessage {
 		for _, m := range ch.Sent(r.bot) {
 			all = append(all, adaptertest.SentMessage{
 				Message: m.ID.String(), Thread: thread, ReplyTo: text(m.ReplyTo), Text: discord.Words(m.Content),
-				Deleted: m.Deleted, Reactions: m.Reactions,
+				Deleted: m.Deleted, Reactions: m.Reactions, Buttons: m.Buttons,
 			})
 		}
 	}

@@ -144,10 +144,10 @@ func (r *receiver) pastBehind(ctx context.Context, channel, guild string, after 
 	return updates, after, more, nil
 }
 
-// missed records that what was said in a channel since after is lost to us, where
-// Discord would show it and its answer cannot be read, where we hear what is said and
-// may not read it back, or where we left it to history. What we may not read otherwise
-// is no gap.
+// missed records that messages of a channel since after are lost: Discord's answer
+// cannot be decoded, or the bot receives the channel's messages but may not read its
+// history, or they were left to history. Channels that the bot may not read at all have
+// no gap.
 func (r *receiver) missed(ctx context.Context, channel, guild string, after snowflake, why error) error {
 	reason := "discord's answer cannot be read"
 	switch {
@@ -182,7 +182,7 @@ func (r *receiver) missed(ctx context.Context, channel, guild string, after snow
 // readPast reads a message of history as if it had just been said.
 func (r *receiver) readPast(ctx context.Context, raw json.RawMessage, guild string) ([]adapters.Update, error) {
 	var m message
-	if err := decode(raw, &m, essential...); err != nil {
+	if err := adapters.DecodeFields(raw, &m, essential...); err != nil {
 		return r.unreadable("MESSAGE_CREATE", raw, err.Error()), nil
 	}
 	m.GuildID = guild // history does not name it

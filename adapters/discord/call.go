@@ -106,8 +106,8 @@ func (c *apiClient) exchange(ctx context.Context, r route, mime string, body []b
 // accepted reports whether Discord took the call, and its answer came whole.
 func accepted(a httpx.CallOutcome) bool { return a.Whole != nil && a.Status/100 == 2 }
 
-// decodeAnswer reads the answer to a call that was accepted; nobody reads it when into
-// is nil.
+// decodeAnswer decodes the answer to a call that was accepted into into; a nil into
+// discards it.
 func decodeAnswer(a httpx.CallOutcome, into any) error {
 	if into == nil || a.Status == http.StatusNoContent {
 		return nil
@@ -125,9 +125,9 @@ func (c *apiClient) watched(seen *httpx.CallOutcome) *http.Client {
 	return &watched
 }
 
-// readWithRetry is call for what changes nothing. Answers that nobody can read, one after
-// the other, are Invalid in the end: nothing was lost on the way, and whoever asked
-// has to do without.
+// readWithRetry is call for requests without side effects: it repeats the request when
+// the answer cannot be decoded, and returns Invalid after several such answers, so that
+// the caller goes on without it.
 func (c *apiClient) readWithRetry(ctx context.Context, r route, into any) error {
 	err := httpx.RetryRead(ctx, func() error { return c.call(ctx, r, nil, into) })
 	if ctx.Err() == nil && adapters.KindOf(err) == adapters.Unknown && errors.Is(err, errUnread) {

@@ -17,7 +17,7 @@ import (
 	"github.com/trestle-bridge/trestle/adapters/httpx"
 )
 
-// Options say which bot this is and where its server stands.
+// Options name the bot and the address of its server.
 type Options struct {
 	// Token is the bot's token as the developer portal gave it, with or without
 	// the word Bot before it. Required.
@@ -55,8 +55,10 @@ type Client struct {
 	unpaced  bool
 	hookPath string
 	refused  httpx.RejectedCallLog
+	presses  pressAnswers
 
 	receives atomic.Pointer[receiver] // set while Receive runs
+	deaf     deafReport
 }
 
 // messageReader reads messages, events' and history's alike, as the contract has them.

@@ -41,7 +41,7 @@ const (
 	// maxFrame bounds one event; a server with all its channels stays far below.
 	maxFrame = 64 << 20
 	// resumable is the code we close with: 1000 and 1001 would end the session on
-	// Discord's side, and what is said meanwhile would have to be read from history.
+	// Discord's side, and messages posted meanwhile would have to be read from history.
 	resumable = 4900
 )
 
@@ -184,8 +184,8 @@ func (c *connection) hello() (time.Duration, error) {
 }
 
 // beat sends heartbeats until ctx is done, the first after a random part of the
-// interval. A heartbeat that was not answered when the next is due means that
-// nobody is there any more, unless it is us who do not listen.
+// interval. A heartbeat that has no acknowledgement when the next is due means that the
+// connection is dead, unless this process is the one that has not read.
 func (c *connection) beat(ctx context.Context, interval time.Duration) {
 	c.acked.Store(true)
 	timer := time.NewTimer(time.Duration(rand.Float64() * float64(interval))) //nolint:gosec // only spreads the load

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// position is where receiving stands; its JSON is the cursor.
+// position holds how far receiving has come; its JSON is the cursor.
 type position struct {
 	// Sessions are Discord's for each shard, to be resumed.
 	Sessions []session `json:"s,omitempty"`
@@ -34,8 +34,8 @@ type session struct {
 	ID  string `json:"id"`
 	Seq int64  `json:"q"`
 	URL string `json:"u,omitempty"` // where to resume
-	// Mark is the newest message id that it told, or what the position's was when it
-	// began: of its channels nothing older is missing. 0: nobody noted it.
+	// Mark is the newest message id received from it, or the position's when it began: of
+	// its channels nothing older is missing. 0: not recorded.
 	Mark snowflake `json:"m,omitempty,string"`
 }
 
@@ -115,9 +115,9 @@ func (p *position) at(shard int, seq int64) {
 	}
 }
 
-// note notes that a message was handed in. One that comes late, behind a newer one
-// of its channel, is handed in like any other: who records it knows its key. One that
-// Discord cannot have given says nothing of where receiving stands.
+// note records that a message was handed in. A message that comes late, behind a newer
+// one of its channel, is handed in like any other: the store recognises its key. An id
+// that Discord cannot have assigned does not move the position.
 func (p *position) note(channel string, id snowflake) {
 	if id <= p.Last[channel] || !id.minted(time.Now()) {
 		return

@@ -44,7 +44,7 @@ func aboutOf(e event) string {
 			ID string `json:"id"`
 		} `json:"user"`
 	}
-	_ = json.Unmarshal(e.RawData, &said) // whoever reads it says what is wrong with it
+	_ = json.Unmarshal(e.RawData, &said) // the decoder of the event reports what is wrong with it
 	switch e.Type {
 	case "GUILD_MEMBER_ADD", "GUILD_MEMBER_REMOVE", "GUILD_MEMBER_UPDATE":
 		return "member " + said.GuildID + " " + said.User.ID

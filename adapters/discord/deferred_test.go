@@ -42,7 +42,7 @@ func TestWhoLeavesWhileDiscordDoesNotAnswerLeavesLater(t *testing.T) {
 				liv := w.AddPerson(fakediscord.UserProfile{Name: "Liv"})
 				w.guild.Joins(tom)
 				w.guild.Joins(liv)
-				w.restart() // nobody has told of the server since
+				w.restart() // no event has named the server since
 				w.Fault(fake.CallFault{Method: "get our archived threads", Do: fake.HTML, Times: -1})
 				w.inbox.take()
 				w.guild.Leaves(tom)

@@ -99,7 +99,7 @@ var passing = []int{20016, 20022, 20028, 20029, 40004, 40062, 40333, 110001, 130
 func refusedAs(kind adapters.FailureKind, status, code int) adapters.FailureKind {
 	switch {
 	case code == oldEdits:
-		return adapters.Invalid // nobody says for how long, and what comes after it in the channel would wait for it
+		return adapters.Invalid // the error has no duration, and later messages of the channel would wait for this one
 	case status >= 500 || status == http.StatusTooManyRequests || status == http.StatusRequestTimeout:
 		return kind
 	case status == http.StatusUnauthorized:

@@ -58,7 +58,7 @@ func openLine(b *strings.Builder, words string) int {
 	return blank + 1
 }
 
-// special reports whether the sign at position i means something where it stands.
+// special reports whether the character at position i is markup in its context.
 func special(words string, i int) bool {
 	next, last := byte(0), byte(0)
 	if i+1 < len(words) {

@@ -37,7 +37,7 @@ func (c *messageSender) Find(ctx context.Context, p adapters.OutgoingMessage) (a
 	if err != nil {
 		return adapters.Receipt{}, false, err
 	}
-	if isForum(ch.Type) { // what was said there began a thread that nobody has told us of
+	if isForum(ch.Type) { // a message there began a thread that no event has named yet
 		return adapters.Receipt{}, false, &adapters.Error{Kind: adapters.Invalid, Op: "get messages", Err: errors.New("a forum has no messages of its own")}
 	}
 	var list []message

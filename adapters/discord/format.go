@@ -101,7 +101,7 @@ func units(s string) int {
 	return n
 }
 
-// breaker keeps signs apart which together would mean something. Nobody sees it.
+// breaker separates characters that together would be markup. It is invisible.
 const breaker = "\u200B"
 
 // writer writes Discord's Markdown.

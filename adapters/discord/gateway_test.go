@@ -1,6 +1,7 @@
 package discord_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"slices"
@@ -321,8 +322,8 @@ func TestFatalCloseCodesStop(t *testing.T) {
 	}
 }
 
-// I13: how many connections there are is Discord's to say. When it says that there are
-// too few, it is asked again how many, slowly, and nobody has to change anything.
+// I13: Discord decides how many shards there are. When it reports too few, the client
+// asks again with backoff, and the operator has nothing to change.
 func TestAnotherNumberOfShardsIsAskedFor(t *testing.T) {
 	for _, code := range []int{4010, 4011} {
 		t.Run(fmt.Sprint(code), func(t *testing.T) {
@@ -385,4 +386,43 @@ func TestASlowSinkIsNoZombie(t *testing.T) {
 			t.Errorf("%d sessions begun, %d resumed; want 1, 0", fresh, resumed)
 		}
 	})
+}
+
+// Issue 30: a process that takes over from a frozen one records all that the other read and
+// did not record, in its order and before what follows; where the session is gone, from history.
+func TestATakeoverFromAFrozenProcessMissesNothing(t *testing.T) {
+	for _, gone := range []bool{false, true} {
+		t.Run(fmt.Sprintf("session gone %t", gone), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := open(t)
+				w.says("before")
+				w.inbox.take()
+				release := w.inbox.block()
+				var want []string
+				for i := range 230 {
+					want = append(want, fmt.Sprint("line ", i))
+					w.says(want[i])
+				}
+				pass(time.Minute)
+				stopped, stop := make(chan error, 1), w.stop
+				go func() { stopped <- stop() }() // it brings nothing more, and does not end before the sink lets it
+				synctest.Wait()
+				if gone {
+					w.bot.Forget()
+				}
+				var second inbox
+				ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+				ended := make(chan error, 1)
+				next, cursor := w.newClient(), w.inbox.saved()
+				go func() { ended <- next.Receive(ctx, cursor, &second) }()
+				pass(10 * time.Second)
+				w.says("after")
+				testutil.Same(t, "texts", append(want, "after"), texts(second.take()))
+				cancel()
+				testutil.OK(t, <-ended)
+				release()
+				testutil.OK(t, <-stopped)
+			})
+		})
+	}
 }

@@ -25,7 +25,7 @@ type knownGuild struct {
 	roles  map[string]role
 	emojis map[string]customEmoji // by name
 	self   string                 // we
-	mine   []string               // the roles that we have; nil: nobody has said
+	mine   []string               // the roles that we have; nil: not known yet
 	aside  bool                   // the private threads that were put away are known, too
 }
 
@@ -116,6 +116,13 @@ func (d *directory) dropGuild(id string) []channel {
 		}
 	}
 	return gone
+}
+
+// guildIDs returns the known servers, in order.
+func (d *directory) guildIDs() []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Sorted(maps.Keys(d.guilds))
 }
 
 // of calls f with what is known of a server, if anything is.

@@ -20,12 +20,12 @@ func (r *receiver) chatsToTell(guild string) []channel {
 	return all[:min(len(all), maxTold)]
 }
 
-// readGuild learns a server that is there now. What was said in it while nobody
-// listened is read from history; into one that is new we were let in, as far as it
-// shows us its channels.
+// readGuild stores a server that is available now. Messages posted in it while no
+// process was connected are read from history; for a server that is new, the channels
+// that the bot may see are reported as joined.
 func (r *receiver) readGuild(ctx context.Context, e event) ([]adapters.Update, error) {
 	var g guild
-	if err := decode(e.RawData, &g, "id"); err != nil || g.ID == "" {
+	if err := adapters.DecodeFields(e.RawData, &g, "id"); err != nil || g.ID == "" {
 		return r.unreadable(e.Type, e.RawData, reasonOf(err, "it has no id")), nil
 	}
 	if g.Unavailable {
@@ -104,7 +104,7 @@ func (r *receiver) readEnd(e event) []adapters.Update {
 // A thread that begins tells nothing: its first message does.
 func (r *receiver) readChannel(ctx context.Context, e event) ([]adapters.Update, error) {
 	var ch channel
-	if err := decode(e.RawData, &ch, "id", "type", "guild_id", "parent_id"); err != nil || ch.ID == "" {
+	if err := adapters.DecodeFields(e.RawData, &ch, "id", "type", "guild_id", "parent_id"); err != nil || ch.ID == "" {
 		return r.unreadable(e.Type, e.RawData, reasonOf(err, "it has no id")), nil
 	}
 	before := r.client.known.learnChannel(ch)

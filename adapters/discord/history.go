@@ -135,7 +135,7 @@ func (c *messageReader) pastPage(ctx context.Context, self account, at *historyM
 		}
 		at.After = id
 		var m message
-		if decode(raw, &m, essential...) != nil || c.isOurs(self, &m) {
+		if adapters.DecodeFields(raw, &m, essential...) != nil || c.isOurs(self, &m) {
 			continue
 		}
 		m.GuildID = ch.GuildID

@@ -49,17 +49,25 @@ func (a *acks) wait() { a.wg.Wait() }
 // person sees that it failed, and it is recorded all the same.
 func (a *acks) see(ctx context.Context, raw json.RawMessage) {
 	var i interaction
-	if decode(raw, &i, "id", "token") != nil || i.ID == "" || i.Token == "" {
+	if adapters.DecodeFields(raw, &i, "id", "token") != nil || i.ID == "" || i.Token == "" {
 		return
+	}
+	press := a.client.presses.open(i, false)
+	heard := func() {
+		if press != nil {
+			close(press.heard)
+		}
 	}
 	select {
 	case a.slots <- struct{}{}:
 	default:
 		a.client.log.Warn("too many interactions at once")
+		heard()
 		return
 	}
 	a.wg.Go(func() {
 		defer func() { <-a.slots }()
+		defer heard()
 		if err := a.client.acknowledge(ctx, i); err != nil && ctx.Err() == nil {
 			a.client.log.Warn("interaction not answered", "error", err)
 		}
@@ -94,8 +102,8 @@ func (i interaction) firstAnswer() (firstAnswer, bool) {
 	return firstAnswer{}, false
 }
 
-// echo returns an interaction as whoever did it reads it again. One that is too long
-// for a message is cut: an answer that Discord refuses is none.
+// echo returns an interaction as text for the person who sent it. Text that is too long
+// for a message is cut, because Discord would refuse the answer.
 func (i interaction) echo() string {
 	line := []rune(i.line())
 	for most := maxUnits - 10; ; most = most * 9 / 10 {
@@ -121,10 +129,11 @@ func (c *Client) acknowledge(ctx context.Context, i interaction) error {
 	return c.call(ctx, r, body, nil)
 }
 
-// readInteraction reads a slash command or a pressed button as a command to us.
+// readInteraction reads a slash command as a command to us, and a pressed button as what
+// was chosen.
 func (r *receiver) readInteraction(ctx context.Context, raw json.RawMessage) ([]adapters.Update, error) {
 	var i interaction
-	if err := decode(raw, &i, "id", "type", "channel_id", "guild_id", "member", "user"); err != nil || i.ID == "" {
+	if err := adapters.DecodeFields(raw, &i, "id", "type", "channel_id", "guild_id", "member", "user"); err != nil || i.ID == "" {
 		return r.unreadable("INTERACTION_CREATE", raw, reasonOf(err, "it has no id")), nil
 	}
 	if i.Type != slashCommand && i.Type != pressed && i.Type != submitted || i.ChannelID == "" {
@@ -147,6 +156,13 @@ func (r *receiver) readInteraction(ctx context.Context, raw json.RawMessage) ([]
 	if now := time.Now().UTC(); flake(i.ID) == 0 || u.At.After(now) {
 		u.At = now
 	}
+	if i.Type == pressed {
+		if i.Message == nil || i.Data.CustomID == "" {
+			return nil, nil // it is below nothing that we posted
+		}
+		u.Body = adapters.ChoicePicked{Message: i.Message.ID, Value: i.Data.CustomID, Press: i.ID}
+		return []adapters.Update{u}, nil
+	}
 	name, args, _ := strings.Cut(i.line(), " ")
 	said := adapters.IncomingMessage{
 		ID: i.ID, Text: escape(i.line(), true), ToUs: true,
@@ -168,7 +184,7 @@ func (i interaction) line() string {
 	var add func([]commandOption)
 	add = func(options []commandOption) {
 		for _, o := range options {
-			if len(o.Value) == 0 {
+			if len(o.Value) == 0 || string(o.Value) == "null" {
 				words = append(words, o.Name) // a subcommand
 				add(o.Options)
 				continue

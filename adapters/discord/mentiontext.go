@@ -8,8 +8,8 @@ import (
 	"github.com/trestle-bridge/trestle/adapters/markup"
 )
 
-// mentionNames say what the ids in a text stand for. A nil one, or an empty answer,
-// means that nobody knows.
+// mentionNames look up the names of ids in a text. A nil function, or an empty result,
+// means that the name is not known.
 type mentionNames struct {
 	user, role, channel func(id string) string
 }

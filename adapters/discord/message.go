@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -22,7 +23,7 @@ var essential = []string{"id", "channel_id", "guild_id", "content", "author", "t
 // something done. Those of our own say nothing new.
 func (r *receiver) readMessage(ctx context.Context, raw json.RawMessage) ([]adapters.Update, error) {
 	var m message
-	if err := decode(raw, &m, essential...); err != nil || m.ID == "" || m.ChannelID == "" {
+	if err := adapters.DecodeFields(raw, &m, essential...); err != nil || m.ID == "" || m.ChannelID == "" {
 		return r.unreadable("MESSAGE_CREATE", raw, reasonOf(err, "it has no id or no channel")), nil
 	}
 	if m.Flags&loading != 0 {
@@ -96,7 +97,7 @@ func (c *messageReader) readTold(ctx context.Context, self account, m *message, 
 		return nil, nil
 	default:
 		said := c.said(self, m)
-		if !usual(m.Type) { // its words are Discord's, whoever it names as author
+		if !usual(m.Type) { // Discord wrote its text, not the author that it names
 			reason := "a notice of Discord's"
 			if said.Text != "" {
 				reason += ": " + said.Text
@@ -105,9 +106,33 @@ func (c *messageReader) readTold(ctx context.Context, self account, m *message, 
 			return []adapters.Update{u}, nil
 		}
 		u.Body = said
+		if kind := unreadKind(raw); kind != "" && said.Text == "" && len(said.Attachments) == 0 {
+			u.Body, u.Raw = adapters.UnreadableUpdate{Kind: kind, Reason: "a kind of message we do not read"}, raw
+		}
 	}
 	return []adapters.Update{u}, nil
 }
+
+// unreadKind returns the first field of a message, by alphabet, that says something which
+// we do not read; empty if there is none. Where the bot may not see words, a message
+// without any is usual.
+func unreadKind(raw json.RawMessage) string {
+	var fields map[string]json.RawMessage
+	_ = json.Unmarshal(raw, &fields) // it was an object
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		if says := strings.HasPrefix(string(fields[name]), "{") || strings.HasPrefix(string(fields[name]), "["); says && !slices.Contains(knownFields, name) {
+			return name
+		}
+	}
+	return ""
+}
+
+// knownFields names the objects and lists of a message that say nothing by themselves
+// (docs.discord.com, resources/message#message-object), and those that we read.
+var knownFields = strings.Fields(`
+	attachments author components embeds interaction interaction_metadata member mention_channels mention_roles mentions
+	message_reference message_snapshots poll reactions referenced_message resolved role_subscription_data sticker_items stickers
+	thread application call`)
 
 // pollResult is the type of the message that tells how a poll ended
 // (docs.discord.com, resources/message#message-object-message-types).
@@ -147,8 +172,8 @@ func (c *messageReader) updateOf(ctx context.Context, m *message) (adapters.Upda
 	return u, nil
 }
 
-// isCommon reports whether other bots may be told of what is said in a chat: ids of
-// messages mean the same to all of them.
+// isCommon reports whether other bots may receive the same messages of a chat, under
+// the same ids.
 func isCommon(c adapters.Chat) bool { return c.Group != "" }
 
 // people returns the users in the contract's form.

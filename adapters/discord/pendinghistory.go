@@ -12,8 +12,8 @@ import (
 	"github.com/trestle-bridge/trestle/adapters"
 )
 
-// A pendingHistory is what must still be read of one channel: Discord did not answer when
-// it was asked, and what is said elsewhere does not wait for that.
+// A pendingHistory is the history that must still be read of one channel, because Discord
+// did not answer; the messages of other channels do not wait for it.
 type pendingHistory struct {
 	// After is the id behind which the channel has to be read; 0: nothing of its own.
 	After snowflake `json:"a,omitempty,string"`
@@ -21,8 +21,8 @@ type pendingHistory struct {
 	Aside snowflake `json:"t,omitempty,string"`
 	// Guild is the channel's server; empty for a direct chat.
 	Guild string `json:"g,omitempty"`
-	// Blind tells that nobody knows where the channel belongs: what is said in it is
-	// then left to history, too.
+	// Blind tells that the channel's server is not known: its live messages are then left
+	// to history, too.
 	Blind bool `json:"b,omitempty"`
 }
 
@@ -174,7 +174,7 @@ func (r *receiver) readSaid(ctx context.Context, e event) ([]adapters.Update, er
 		Channel string `json:"channel_id"`
 		Guild   string `json:"guild_id"`
 	}
-	_ = json.Unmarshal(e.RawData, &at) // whoever reads it says what is wrong with it
+	_ = json.Unmarshal(e.RawData, &at) // the decoder of the event reports what is wrong with it
 	if e.Type == "MESSAGE_CREATE" {
 		r.at.told(e.shard, flake(at.ID))
 	}

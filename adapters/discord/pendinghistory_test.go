@@ -75,7 +75,7 @@ func TestWhatIsOwedOutlivesItsSession(t *testing.T) {
 		w := open(t)
 		w.says("before")
 		w.inbox.take()
-		w.restart() // nobody has told of the server since
+		w.restart() // no event has named the server since
 		w.Fault(fake.CallFault{Method: "get guild", Do: fake.HTML, Times: -1})
 		w.Fault(fake.CallFault{Method: "get channel", Do: fake.HTML, Times: -1})
 		w.says("owed")

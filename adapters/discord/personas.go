@@ -120,14 +120,25 @@ func faceName(name string) string {
 // EditAs replaces the words of message m: by text where it has a face, else by
 // unmasked. It notifies no one.
 func (c *messageSender) EditAs(ctx context.Context, m adapters.MessageRef, text, unmasked string) error {
+	return c.change(ctx, m, editedTo(text, nil), editedTo(unmasked, nil))
+}
+
+// EditChoices is Edit that gives the message these buttons.
+func (c *messageSender) EditChoices(ctx context.Context, m adapters.MessageRef, text string, choices []adapters.ChoiceButton) error {
+	e := editedTo(text, choices)
+	return c.change(ctx, m, e, e)
+}
+
+// change edits message m: as e where it has a face, else as own.
+func (c *messageSender) change(ctx context.Context, m adapters.MessageRef, e, own edited) error {
 	return c.inChannelOf(ctx, m, func(to string) error {
 		if !c.hooked.has(m.Message) {
-			if err := c.edit(ctx, to, m, unmasked); !refusedWith(err, notOurs) {
+			if err := c.edit(ctx, to, m, own); !refusedWith(err, notOurs) {
 				return err
 			}
 			c.hooked.add(m.Message) // a message that grows is not refused with each of its edits
 		}
-		return c.callWebhook(ctx, "edit webhook message", http.MethodPatch, to, m, edited(text))
+		return c.callWebhook(ctx, "edit webhook message", http.MethodPatch, to, m, e)
 	})
 }
 

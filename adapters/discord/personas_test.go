@@ -101,9 +101,9 @@ func TestAFaceBeginsAThreadOfAForum(t *testing.T) {
 	})
 }
 
-// DELIVERY K17, I6: a webhook's message whose answer was lost is found by who said
-// what since it was decided; nobody else's words, and no earlier ones, are taken
-// for it.
+// DELIVERY K17, I6: a webhook's message whose answer was lost is found by its author
+// and text since it was decided; messages of other authors, and earlier ones, are not
+// taken for it.
 func TestOnlyTheSameWordsOfTheSameFaceAreFound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := open(t)

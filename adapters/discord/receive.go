@@ -49,9 +49,10 @@ func (c *Client) Receive(ctx context.Context, cursor []byte, sink adapters.Updat
 	acks := newAcks(c)
 	defer acks.wait()
 	now := time.Now()
-	r := &receiver{client: c, self: self, sink: sink, at: at, shards: gateway.Shards, calls: make(chan interactionCall), stored: now, told: visibilityChange{}, allowed: gateway.Start.from(now)}
+	r := &receiver{client: c, self: self, sink: sink, at: at, shards: gateway.Shards, calls: make(chan interactionCall), stored: now, told: visibilityChange{}, allowed: gateway.Start.from(now), silence: newSilenceCheck(c, gateway.Shards, now)}
 	c.receives.Store(r)
 	defer c.receives.Store(nil)
+	defer r.silence.looks.Wait()
 	for id := range gateway.Shards {
 		s := &shard{
 			client: c, id: id, count: gateway.Shards, gateway: gateway.URL, intents: intents(self),
@@ -102,6 +103,7 @@ type receiver struct {
 	pending map[string]bool  // servers whose gap is to be filled
 	told    visibilityChange // by which what an event changes is known
 	owed    pendingHistories
+	silence *silenceCheck
 	unsaid  time.Time // when Discord last did not say who a person is
 }
 
@@ -117,6 +119,10 @@ func (r *receiver) run(ctx context.Context, events <-chan event, asks <-chan ask
 			a.granted <- err
 		case <-r.retryTimer():
 			err = r.retryPending(ctx)
+		case <-r.silence.timer():
+			r.silence.look(ctx, r.at)
+		case shard := <-r.silence.found:
+			err = r.endSilence(ctx, shard)
 		case one := <-r.calls:
 			err = r.takeCalled(ctx, one)
 		case e := <-events:
@@ -140,12 +146,13 @@ func (r *receiver) takeBatch(ctx context.Context, e event, events <-chan event) 
 		if n == maxBatch || len(events) == 0 {
 			return r.settle(ctx, updates)
 		}
-		e = <-events // nobody else takes them
+		e = <-events // this loop is the only reader
 	}
 }
 
 // take reads one event and moves the position past it.
 func (r *receiver) take(ctx context.Context, e event) ([]adapters.Update, error) {
+	r.silence.heard(e)
 	if e.Type == "READY" {
 		r.ready(e)
 		return nil, r.fillDirect(ctx)

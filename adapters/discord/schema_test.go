@@ -36,8 +36,8 @@ func schemas(t *testing.T) func(call string) *jsonschema.Resolved {
 	}
 }
 
-// DELIVERY 2.6, SECURITY S6, issue 5: everything we send is what Discord describes, and
-// every text says that it calls nobody by itself and shows no preview, edits too.
+// DELIVERY 2.6, SECURITY S6, issue 5: every request fits Discord's schema, and every
+// text, edits too, turns off mentions and previews.
 func TestEveryRequestIsValidByDiscordsSchema(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := open(t)
@@ -121,6 +121,7 @@ func everyRequest(t *testing.T, w *world) {
 		"file":    {Text: "the list", Key: "f", Files: []adapters.OutgoingFile{file}},
 		"face":    {Text: "I am Max", Face: face},
 		"both":    {Text: "in the thread", Face: face, Thread: thread.ID.String(), Files: []adapters.OutgoingFile{file}},
+		"buttons": {Text: "Shall I?", Choices: []adapters.ChoiceButton{{Label: "Yes", Value: "yes"}, {Label: "No", Value: "no"}}},
 		"no name": {Text: "nobody", Face: adapters.AgentPersona{Name: strings.Repeat("x", 100), Avatar: ":robot:"}},
 	} {
 		p.Chat = chat

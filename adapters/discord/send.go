@@ -25,8 +25,8 @@ var (
 	_ adapters.TypingNotifier = (*Client)(nil)
 )
 
-// suppressEmbeds keeps Discord from fetching what a text links to: a fetch would
-// carry out whatever the URL holds, with nobody's click.
+// suppressEmbeds keeps Discord from fetching what a text links to: a fetch would send
+// the URL's query to its host although no person clicked.
 const suppressEmbeds = int(discordgo.MessageFlagsSuppressEmbeds)
 
 // allowed says who is notified by a message. Its fields are always written:
@@ -37,7 +37,7 @@ type allowed struct {
 	RepliedUser bool     `json:"replied_user"`
 }
 
-// only returns what notifies those people and nobody else.
+// only returns the allowed mentions that notify those people alone.
 func only(ids []string) allowed {
 	const most = 100
 	if ids == nil {
@@ -54,6 +54,8 @@ type outgoing struct {
 	Allowed   allowed    `json:"allowed_mentions"`
 	Flags     int        `json:"flags"`
 	Reference *reference `json:"message_reference,omitempty"`
+	// Components are the buttons below it.
+	Components []discordgo.ActionsRow `json:"components,omitempty"`
 }
 
 type reference struct {
@@ -153,7 +155,7 @@ func target(chat, thread string) (string, error) {
 func (c *messageSender) outgoing(p adapters.OutgoingMessage, to string) outgoing {
 	ch, _ := c.known.channel(to)
 	content, called := c.called(p, ch.GuildID)
-	return outgoing{Content: content, Allowed: only(called), Flags: suppressEmbeds}
+	return outgoing{Content: content, Allowed: only(called), Flags: suppressEmbeds, Components: rows(p.Choices)}
 }
 
 // nonce returns what tells Discord that two attempts are one message: at most 25
@@ -205,7 +207,7 @@ func (ch channel) tags(text string) []string {
 	return first
 }
 
-// title returns a thread's name for what is said first in it.
+// title returns a thread's name from the first message in it.
 func title(part string) string {
 	words, _ := readMarkdown(part, mentionNames{})
 	line, _, _ := strings.Cut(strings.TrimSpace(words), "\n")
@@ -226,17 +228,20 @@ func (c *messageSender) Edit(ctx context.Context, m adapters.MessageRef, text st
 }
 
 // edit edits a message that we sent ourselves.
-func (c *messageSender) edit(ctx context.Context, to string, m adapters.MessageRef, text string) error {
-	return c.call(ctx, channelRoute("edit message", http.MethodPatch, to, "/messages/"+url.PathEscape(m.Message)), edited(text), nil)
+func (c *messageSender) edit(ctx context.Context, to string, m adapters.MessageRef, e edited) error {
+	return c.call(ctx, channelRoute("edit message", http.MethodPatch, to, "/messages/"+url.PathEscape(m.Message)), e, nil)
 }
 
-// edited is what an edit sets.
-func edited(text string) any {
-	return struct {
-		Content string  `json:"content"`
-		Allowed allowed `json:"allowed_mentions"`
-		Flags   int     `json:"flags"`
-	}{text, only(nil), suppressEmbeds}
+// edited is what an edit sets. Without buttons it takes those of the message away.
+type edited struct {
+	Content    string                 `json:"content"`
+	Allowed    allowed                `json:"allowed_mentions"`
+	Flags      int                    `json:"flags"`
+	Components []discordgo.ActionsRow `json:"components"`
+}
+
+func editedTo(text string, choices []adapters.ChoiceButton) edited {
+	return edited{text, only(nil), suppressEmbeds, append([]discordgo.ActionsRow{}, rows(choices)...)}
 }
 
 // notOurs is the code for a message by another, such as a webhook of ours.
@@ -260,8 +265,8 @@ func (c *messageSender) Delete(ctx context.Context, m adapters.MessageRef) error
 }
 
 // Typing shows for ten seconds, or until the next message, that we write.
-func (c *messageSender) Typing(ctx context.Context, chat, thread string) error {
-	to, err := target(chat, thread)
+func (c *messageSender) Typing(ctx context.Context, at adapters.MessageRef) error {
+	to, err := target(at.Chat, at.Thread)
 	if err != nil {
 		return err
 	}

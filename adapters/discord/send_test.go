@@ -111,7 +111,7 @@ func TestAnAttemptIsFoundByItsNonce(t *testing.T) {
 	})
 }
 
-// SECURITY S6: 0 previews, nobody called who is not addressed.
+// SECURITY S6: no previews, and no mention of a person who is not addressed.
 func TestNobodyIsCalledUnasked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := open(t)
@@ -340,7 +340,7 @@ func TestRefusalsAreToldApart(t *testing.T) {
 	})
 }
 
-// PLATFORMS 3.3: what is said in a forum begins a thread, also where Discord refuses one
+// PLATFORMS 3.3: a message to a forum begins a thread, also where Discord refuses one
 // without a tag.
 func TestForumsThatNeedATagGetOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -16,8 +16,8 @@ type sessionEntry struct {
 	Start  startLimit `json:"session_start_limit"`
 }
 
-// startLimit is how many sessions may begin, as Discord counts them: whoever used the
-// token, and whatever became of our own count.
+// startLimit is how many sessions may begin, as Discord counts them for the token,
+// including those that other programs began.
 type startLimit struct {
 	Total     int     `json:"total"`
 	Remaining int     `json:"remaining"`

@@ -248,7 +248,8 @@ func (s *shard) listen(ctx context.Context, c *connection, silent *time.Timer) (
 	}
 }
 
-// dispatch hands an event on and moves the session. up tells that it stands.
+// dispatch hands an event on and advances the session. It calls up once the session is
+// established.
 func (s *shard) dispatch(ctx context.Context, c *connection, e discordgo.Event) (up bool, err error) {
 	switch e.Type {
 	case "READY":
@@ -275,8 +276,8 @@ func (s *shard) dispatch(ctx context.Context, c *connection, e discordgo.Event) 
 	return up, nil
 }
 
-// hand gives an event to whoever records it, waiting as long as it takes: the
-// platform then waits too.
+// hand passes an event to the receiver and blocks until it is taken, so that the
+// platform is slowed down too.
 func (s *shard) hand(ctx context.Context, c *connection, e event) error {
 	c.handing.Store(true)
 	defer c.handing.Store(false)

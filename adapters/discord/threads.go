@@ -49,9 +49,9 @@ func (c *messageSender) Thread(ctx context.Context, m adapters.MessageRef, name 
 	return made.ID, nil
 }
 
-// inChannelOf does something to message m in the channel in which it stands: one of a
-// thread may be in its chat, like that on which the thread hangs; and what began a
-// thread of a forum is in that thread.
+// inChannelOf applies do to message m in the channel that holds it. A message of a
+// thread may be in the parent channel, as the one that the thread began on is; the
+// first message of a forum's thread is in that thread.
 func (c *messageSender) inChannelOf(ctx context.Context, m adapters.MessageRef, do func(to string) error) error {
 	to, err := target(m.Chat, m.Thread)
 	if err != nil {

@@ -48,8 +48,9 @@ func TestAThreadOnAMessageIsOpenedOnce(t *testing.T) {
 	})
 }
 
-// SEQ-99, R-23: a message is edited, reacted to and deleted where it stands: in its
-// thread, in the chat although it hangs together with a thread, in what it began.
+// SEQ-99, R-23: a message is edited, reacted to and deleted in the channel that holds
+// it: its thread, the parent channel for the one that a thread began on, the forum's
+// thread that it began.
 func TestMessagesOfThreadsAreChangedWhereTheyStand(t *testing.T) {
 	for _, face := range []adapters.AgentPersona{{}, {Name: "Max"}} {
 		t.Run(fmt.Sprintf("face %q", face.Name), func(t *testing.T) {

@@ -16,8 +16,8 @@ import (
 // readHistory is the right to what was said before.
 const readHistory = 1 << 16
 
-// DELIVERY 2.4, K17: where Discord shows nobody's messages, an attempt that was not
-// found may have arrived all the same.
+// DELIVERY 2.4, K17: where the bot may not read messages, an attempt that was not found
+// may have arrived all the same.
 func TestNothingIsFoundWhereNothingIsShown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := open(t)
@@ -40,8 +40,8 @@ func TestNothingIsFoundWhereNothingIsShown(t *testing.T) {
 	})
 }
 
-// DELIVERY 2.2 (1): what was said in a room whose past we may not read, while nobody
-// listened or while nobody could place it, is a visible gap there.
+// DELIVERY 2.2 (1): messages of a room whose history the bot may not read, posted while
+// no process was connected or while the room was not known, are a visible gap there.
 func TestARoomWhosePastIsNotShownHasAGap(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := open(t)

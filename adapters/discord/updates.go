@@ -121,7 +121,7 @@ func reasonOf(err error, otherwise string) string {
 // preview that was added, a pin) have no time of editing, or no words.
 func (r *receiver) readEdit(ctx context.Context, raw json.RawMessage) ([]adapters.Update, error) {
 	var m message
-	if err := decode(raw, &m, essential...); err != nil || m.ID == "" || m.ChannelID == "" {
+	if err := adapters.DecodeFields(raw, &m, essential...); err != nil || m.ID == "" || m.ChannelID == "" {
 		return r.unreadable("MESSAGE_UPDATE", raw, reasonOf(err, "it has no id or no channel")), nil
 	}
 	switch {
@@ -151,10 +151,10 @@ func (r *receiver) readEdit(ctx context.Context, raw json.RawMessage) ([]adapter
 // readDelete reads the end of one or several messages. Discord does not say who.
 func (r *receiver) readDelete(ctx context.Context, kind string, raw json.RawMessage) ([]adapters.Update, error) {
 	var said struct {
-		ID        string   `json:"id"`
-		IDs       []string `json:"ids"`
-		ChannelID string   `json:"channel_id"`
-		GuildID   string   `json:"guild_id"`
+		ID        string           `json:"id"`
+		IDs       elements[string] `json:"ids"`
+		ChannelID string           `json:"channel_id"`
+		GuildID   string           `json:"guild_id"`
 	}
 	if err := json.Unmarshal(raw, &said); err != nil || said.ChannelID == "" {
 		return r.unreadable(kind, raw, reasonOf(err, "it has no channel")), nil
@@ -205,7 +205,7 @@ func (r *receiver) readReaction(ctx context.Context, e event) ([]adapters.Update
 		u.From = said.Member.person()
 		r.client.known.meet(u.From)
 	} else {
-		u.From = r.somebody(ctx, said.UserID)
+		u.From = r.userByID(ctx, said.UserID)
 	}
 	switch emoji := said.Emoji.shown(); e.Type {
 	case "MESSAGE_REACTION_ADD":

@@ -153,7 +153,7 @@ func TestUndecodableFieldsAreHarmless(t *testing.T) {
 				}
 			}
 		}
-		if read != 4 || kept != 2 { // nobody says a message of type 4711
+		if read != 4 || kept != 2 { // type 4711 is not a message of a person
 			t.Errorf("%d read, %d kept raw; want 4, 2", read, kept)
 		}
 		w.bot.Inject("MESSAGE_UPDATE", fmt.Appendf(nil, `{"id":"9000001","channel_id":%q,"guild_id":%q,"content":"other words","mentions":7,`+
@@ -164,9 +164,9 @@ func TestUndecodableFieldsAreHarmless(t *testing.T) {
 	})
 }
 
-// PLATFORMS 3.2, DELIVERY 2.2.1, F45: a server whose answers are no objects of ours
-// costs names, or what history would have told, and that is recorded. The
-// connection stays, and what is said now is heard.
+// PLATFORMS 3.2, DELIVERY 2.2.1, F45: when answers of the API have another form, names
+// and history are missing, and that is recorded. The connection stays, and new messages
+// are received.
 func TestAnAnswerOfAnotherFormCostsOnlyWhatItWouldHaveTold(t *testing.T) {
 	for name, odd := range map[string]string{"a list": "[]", "null": "null", "a text": `"ok"`, "a number": "7", "an empty object": "{}", "no JSON": ""} {
 		t.Run(name, func(t *testing.T) {
@@ -197,15 +197,16 @@ func TestAnAnswerOfAnotherFormCostsOnlyWhatItWouldHaveTold(t *testing.T) {
 	}
 }
 
-// issue 5: slash commands and buttons are answered at once, and are commands.
-func TestInteractionsAreCommands(t *testing.T) {
+// issue 5, TOOLS 4: slash commands and presses of buttons are answered at once, whatever comes
+// before them.
+func TestInteractionsAreAnsweredAndRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := open(t)
 		under := w.says("choose")
 		w.inbox.take()
 		defer w.inbox.block()() // what comes before may take long
 		slash := w.room.Invokes(w.kai, w.bot, "Stop", "it now")
-		button := w.bot.Direct(w.kai).Presses(w.kai, w.bot, under, "approve 42")
+		button := w.room.Presses(w.kai, w.bot, under, "approve 42")
 		pass(time.Second)
 		if slash() != 4 || button() != 6 {
 			t.Errorf("answered with %d and %d, want 4 and 6", slash(), button())
@@ -221,8 +222,8 @@ func TestInteractionsAreCommands(t *testing.T) {
 			t.Errorf("got %+v %+v", u, m.Command)
 		}
 		w.room.Presses(w.kai, w.bot, under, "approve 42")
-		if _, m = body[adapters.IncomingMessage](t, w.inbox.take()); m.Command == nil || m.Command.Name != "approve" || m.Command.Args != "42" || m.ReplyTo != under.String() {
-			t.Errorf("got %+v", m)
+		if u, picked := body[adapters.ChoicePicked](t, w.inbox.take()); picked.Value != "approve 42" || picked.Message != under.String() || u.From.ID != w.kai.ID.String() {
+			t.Errorf("got %+v", picked)
 		}
 		for said, want := range map[string]*adapters.ChatCommand{
 			"/stop now":        {Name: "stop", Args: "now"},
@@ -329,7 +330,8 @@ func TestWhoReactsIsKnownToBeAPerson(t *testing.T) {
 	})
 }
 
-// DELIVERY 2.2 (7): a Discord that does not say who people are holds nobody up for long.
+// DELIVERY 2.2 (7): when Discord does not answer who a person is, messages do not wait
+// long for it.
 func TestWhoReactsHoldsNobodyUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := open(t)
@@ -404,7 +406,7 @@ func TestWhoComesIsNotInChannelsHiddenFromThem(t *testing.T) {
 	})
 }
 
-// SECURITY S1: into a channel that is not shown to us nobody has let us.
+// SECURITY S1: a channel that the bot may not see is not reported as joined.
 func TestANewServerOpensWhatItShows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := open(t)

@@ -14,11 +14,11 @@ import (
 // briefly is how long what comes behind an event may wait to learn who a person is.
 const briefly = 2 * time.Second
 
-// a person returns who it is of whom an event tells the id alone. Whether they are a
-// person decides whether they are heard: where nothing has told that yet,
-// Discord is asked once, and when it does not say, nobody is asked about for a while.
-// What they are called is left to events that say it.
-func (r *receiver) somebody(ctx context.Context, id string) adapters.Person {
+// userByID returns the user of an event that has the id alone. Whether it is a bot
+// decides whether its messages are admitted: where that is not known yet, Discord is
+// asked once, and when it does not answer, no user is looked up for a while. The name
+// is left to events that have it.
+func (r *receiver) userByID(ctx context.Context, id string) adapters.Person {
 	p := adapters.Person{ID: id}
 	kind, met := r.client.known.met(id)
 	if id == "" || met || time.Since(r.unsaid) < firstDunning {

@@ -12,9 +12,9 @@ import (
 	"github.com/trestle-bridge/trestle/adapters"
 )
 
-// Discord tells nobody that a channel is no longer shown to a person: their roles
-// change, what a role may do does, or who may see the channel. What follows from
-// that is reckoned here. It takes the Server Members intent.
+// Discord sends no event when a person loses sight of a channel: it sends changes of
+// their roles, of a role's permissions, or of the channel's overwrites. This file
+// computes who sees which channel from those. It needs the Server Members intent.
 
 // readRole learns a role as it is now, and tells whom its channels are hidden from.
 func (r *receiver) readRole(ctx context.Context, e event) ([]adapters.Update, error) {
@@ -198,7 +198,7 @@ func (r *receiver) readThreadMembers(ctx context.Context, e event) ([]adapters.U
 			ID     string  `json:"user_id"`
 			Member *member `json:"member"`
 		}] `json:"added_members"`
-		Removed []string `json:"removed_member_ids"`
+		Removed elements[string] `json:"removed_member_ids"`
 	}
 	if err := json.Unmarshal(e.RawData, &said); err != nil || said.ID == "" {
 		return r.unreadable(e.Type, e.RawData, reasonOf(err, "it names no thread")), nil
@@ -220,11 +220,11 @@ func (r *receiver) readThreadMembers(ctx context.Context, e event) ([]adapters.U
 		case m.Member != nil && m.Member.User != nil:
 			joined = append(joined, m.Member.person())
 		default:
-			joined = append(joined, r.somebody(ctx, m.ID))
+			joined = append(joined, r.userByID(ctx, m.ID))
 		}
 	}
 	for _, id := range said.Removed {
-		left = append(left, r.somebody(ctx, id))
+		left = append(left, r.userByID(ctx, id))
 	}
 	var updates []adapters.Update
 	if len(joined) > 0 {

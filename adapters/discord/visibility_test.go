@@ -17,8 +17,8 @@ import (
 	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
-// SECURITY S5, ADR 15: whom a channel is hidden from is told, though Discord says so to
-// nobody: in whatever way it comes about, and only of them.
+// SECURITY S5, ADR 15: a person who loses sight of a channel is reported, whichever
+// change causes it, and only that person.
 func TestWhomAChannelIsHiddenFromIsTold(t *testing.T) {
 	for name, hide := range map[string]func(w *world, secret *fakediscord.GuildChannel, staff fakediscord.SnowflakeID, tom *fakediscord.HumanUser){
 		"their role is taken": func(w *world, _ *fakediscord.GuildChannel, _ fakediscord.SnowflakeID, tom *fakediscord.HumanUser) {
@@ -163,8 +163,8 @@ func asksWhoSees(t *testing.T, call string, restarts bool) {
 	}
 }
 
-// SECURITY S5: the owner and whoever may do everything see every channel; a new name
-// hides nothing, and where everybody sees everything nobody is listed.
+// SECURITY S5: the owner and administrators see every channel; a new name hides no
+// channel, and where everyone sees every channel the list is empty.
 func TestWhoStillSeesAChannelIsNotTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := open(t)
@@ -187,8 +187,8 @@ func TestWhoStillSeesAChannelIsNotTold(t *testing.T) {
 	})
 }
 
-// SECURITY S5, ADRs 34 and 35: what is said in a private thread is no news of its
-// channel's room: the thread is a chat of its own, with people of its own.
+// SECURITY S5, ADRs 34 and 35: messages of a private thread do not go into its
+// channel's room: the thread is a chat of its own, with its own members.
 func TestAPrivateThreadIsAChatOfItsOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := open(t)
@@ -207,7 +207,7 @@ func TestAPrivateThreadIsAChatOfItsOwn(t *testing.T) {
 		for _, u := range w.inbox.take() {
 			if u.Chat.ID == psst.ID.String() {
 				got = append(got, fmt.Sprintf("%T in %q", u.Body, u.Chat.Title+u.Thread.Title))
-				if u.Chat.Kind == adapters.Direct { // nobody else reads there; here moderators may
+				if u.Chat.Kind == adapters.Direct { // a direct chat has no other readers; here moderators may read
 					t.Errorf("the thread is a direct chat: %+v", u.Chat)
 				}
 			} else if _, said := u.Body.(adapters.IncomingMessage); said || u.Thread.ID == psst.ID.String() {
@@ -251,8 +251,8 @@ func TestPrivateThreadsAreHiddenWithTheirChannel(t *testing.T) {
 	})
 }
 
-// SECURITY S5: who leaves a server leaves all its chats, however many it has, those
-// that were put away, and those that nobody has told of since a restart, too.
+// SECURITY S5: a person who leaves a server leaves all its chats: any number of them,
+// archived ones, and those that no event has named since a restart.
 func TestWhoLeavesAServerLeavesAllItsChats(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := open(t)

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/bwmarrin/discordgo"
+
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/adapters/httpx"
 )
@@ -43,12 +45,13 @@ func (c *Client) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	var i interaction
-	if err := decode(body, &i, "type"); err != nil {
+	if err := adapters.DecodeFields(body, &i, "type"); err != nil {
 		http.Error(w, "not an interaction", http.StatusBadRequest)
 		return
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), hookLimit)
 	defer cancel()
+	c.presses.open(i, true)
 	if i.Type != asked {
 		if err := c.handIn(ctx, body); err != nil {
 			c.log.Warn("interaction not recorded", "update", i.ID, "error", err)
@@ -57,6 +60,9 @@ func (c *Client) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	answer, known := i.firstAnswer()
+	if said := c.presses.close(i.ID); said != "" {
+		answer = firstAnswer{sayMessage, &firstSaid{Content: said, Flags: int(discordgo.MessageFlagsEphemeral)}}
+	}
 	if !known {
 		http.Error(w, "a kind of interaction we do not read", http.StatusBadRequest)
 		return
@@ -121,7 +127,7 @@ func (r *receiver) takeCalled(ctx context.Context, one interactionCall) error {
 	soon, cancel := context.WithTimeout(ctx, hookLimit)
 	defer cancel()
 	updates, err := adapters.ReadGuarded(r.client.log, "interaction", one.raw, func() ([]adapters.Update, error) { return r.readInteraction(soon, one.raw) })
-	if err != nil { // Discord cannot be asked where it was; whoever did it tries again
+	if err != nil { // Discord did not answer where it was; the person has to click again
 		one.recorded <- err
 		return nil
 	}

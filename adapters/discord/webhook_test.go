@@ -96,11 +96,16 @@ func TestInteractionsMayComeByCalls(t *testing.T) {
 		}
 		var commands []string
 		for _, u := range w.inbox.take() {
-			if m, ok := u.Body.(adapters.IncomingMessage); ok && m.Command != nil {
-				commands = append(commands, m.Command.Name+" "+m.Command.Args)
+			switch b := u.Body.(type) {
+			case adapters.IncomingMessage:
+				if b.Command != nil {
+					commands = append(commands, b.Command.Name+" "+b.Command.Args)
+				}
+			case adapters.ChoicePicked:
+				commands = append(commands, b.Value)
 			}
 		}
-		if got := strings.Join(commands, ", "); got != "stop now, help " {
+		if got := strings.Join(commands, ", "); got != "stop now, help" {
 			t.Errorf("recorded %q", got)
 		}
 		release := w.inbox.block()
@@ -115,8 +120,9 @@ func TestInteractionsMayComeByCalls(t *testing.T) {
 	})
 }
 
-// PLATFORMS 3.3: the first answer repeats what was asked, as far as a message of Discord's
-// has room: it would refuse a longer one, and show that nobody answered.
+// PLATFORMS 3.3: the first answer repeats the question, cut to Discord's limit for a
+// message: Discord would refuse a longer one and show that the application did not
+// respond.
 func TestTheFirstAnswerToALongCommandFits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := calledWorld(t)

@@ -1,7 +1,6 @@
 package discord
 
 import (
-	"cmp"
 	"encoding/json"
 	"time"
 
@@ -24,11 +23,11 @@ type user struct {
 }
 
 // name returns what Discord shows for the user where there is no nickname.
-func (u user) name() string { return cmp.Or(u.GlobalName, u.Username) }
+func (u user) name() string { return adapters.FirstName(u.GlobalName, u.Username) }
 
 // person returns u in the contract's form; nick is their name on one server.
 func (u user) person(nick string) adapters.Person {
-	p := adapters.Person{ID: u.ID, Kind: adapters.Human, Name: cmp.Or(nick, u.name()), Handle: u.Username, Portrait: u.Picture.of(u.ID)}
+	p := adapters.Person{ID: u.ID, Kind: adapters.Human, Name: adapters.FirstName(nick, u.name()), Handle: u.Username, Portrait: u.Picture.of(u.ID)}
 	switch {
 	case u.System:
 		p.Kind = adapters.Service
@@ -39,12 +38,12 @@ func (u user) person(nick string) adapters.Person {
 }
 
 type member struct {
-	User  *user    `json:"user"`
-	Nick  string   `json:"nick"`
-	Roles []string `json:"roles"`
+	User  *user            `json:"user"`
+	Nick  string           `json:"nick"`
+	Roles elements[string] `json:"roles"`
 }
 
-// person returns the member in the contract's form; zero when nobody is named.
+// person returns the member in the contract's form; zero when the event has no user.
 func (m member) person() adapters.Person {
 	if m.User == nil {
 		return adapters.Person{}
@@ -75,11 +74,11 @@ type message struct {
 	Timestamp       time.Time             `json:"timestamp"`
 	EditedAt        *time.Time            `json:"edited_timestamp"`
 	Mentions        elements[namedUser]   `json:"mentions"`
-	MentionRoles    []string              `json:"mention_roles"`
-	MentionChannels []struct {
+	MentionRoles    elements[string]      `json:"mention_roles"`
+	MentionChannels elements[struct {
 		ID   string `json:"id"`
 		Name string `json:"name"`
-	} `json:"mention_channels"`
+	}] `json:"mention_channels"`
 	Attachments   elements[attachment] `json:"attachments"`
 	Embeds        elements[embed]      `json:"embeds"`
 	Stickers      elements[sticker]    `json:"sticker_items"`
@@ -109,7 +108,7 @@ func (s *snapshot) UnmarshalJSON(raw []byte) error {
 	if err := json.Unmarshal(raw, &inside); err != nil {
 		return err
 	}
-	return decode(inside.Message, &s.Message)
+	return adapters.DecodeFields(inside.Message, &s.Message)
 }
 
 type attachment struct {
@@ -130,10 +129,10 @@ type embed struct {
 	Author      *struct {
 		Name string `json:"name"`
 	} `json:"author"`
-	Fields []struct {
+	Fields elements[struct {
 		Name  string `json:"name"`
 		Value string `json:"value"`
-	} `json:"fields"`
+	}] `json:"fields"`
 	Image *struct {
 		URL string `json:"url"`
 	} `json:"image"`
@@ -152,11 +151,11 @@ type poll struct {
 	Question struct {
 		Text string `json:"text"`
 	} `json:"question"`
-	Answers []struct {
+	Answers elements[struct {
 		Media struct {
 			Text string `json:"text"`
 		} `json:"poll_media"`
-	} `json:"answers"`
+	}] `json:"answers"`
 }
 
 // component is a part of a message laid out in components; only what it shows counts.
@@ -166,12 +165,12 @@ type component struct {
 	Label       string `json:"label"`
 	Placeholder string `json:"placeholder"`
 	Description string `json:"description"`
-	Options     []struct {
+	Options     elements[struct {
 		Label string `json:"label"`
-	} `json:"options"`
-	Items []struct {
+	}] `json:"options"`
+	Items elements[struct {
 		Description string `json:"description"`
-	} `json:"items"`
+	}] `json:"items"`
 	Components elements[component] `json:"components"`
 	Accessory  *component          `json:"accessory"` // beside a section
 }
@@ -240,18 +239,18 @@ type interaction struct {
 	User      *user    `json:"user"`
 	Message   *message `json:"message"`
 	Data      struct {
-		Name     string          `json:"name"`
-		CustomID string          `json:"custom_id"`
-		Values   []string        `json:"values"`
-		TargetID string          `json:"target_id"`
-		Options  []commandOption `json:"options"`
+		Name     string                  `json:"name"`
+		CustomID string                  `json:"custom_id"`
+		Values   elements[string]        `json:"values"`
+		TargetID string                  `json:"target_id"`
+		Options  elements[commandOption] `json:"options"`
 	} `json:"data"`
 }
 
 type commandOption struct {
-	Name    string          `json:"name"`
-	Value   json.RawMessage `json:"value"`
-	Options []commandOption `json:"options"`
+	Name    string                  `json:"name"`
+	Value   json.RawMessage         `json:"value"`
+	Options elements[commandOption] `json:"options"`
 }
 
 // isThread reports whether t is a kind of thread.

@@ -9,16 +9,16 @@ import (
 	"sync"
 )
 
-// A MemoryNetwork is a loopback that exists only in memory: whoever listens on a name
-// is reached by dialling that name, over net.Pipe. Because its connections are
-// made of channels, everything on it works inside a testing/synctest bubble.
-// The zero value is an empty network, ready for use by several goroutines.
+// A MemoryNetwork is a loopback that exists only in memory: a listener on a name is
+// reached by dialling that name, over net.Pipe. Because its connections are made of
+// channels, everything on it works inside a testing/synctest bubble. The zero value is
+// an empty network, ready for use by several goroutines.
 type MemoryNetwork struct {
 	mu        sync.Mutex // guards what follows
 	listeners map[string]*pipeListener
 }
 
-// errRefused is what dialling a name nobody listens on gives.
+// errRefused is returned by dialling a name without a listener.
 var errRefused = errors.New("connection refused")
 
 // Listen opens the name, such as "telegram.test:80" or "telegram.test" (port 80

@@ -106,9 +106,9 @@ type CallOutcome struct {
 	Whole   []byte // the body; nil unless it was read to its end
 }
 
-// Take reads the body of resp whole, so that the connection is used again and an
-// answer that nobody can parse can still be looked at. It returns resp as it was
-// given, with the same bytes to be read.
+// Take reads the body of resp whole, so that the connection is used again and an answer
+// that does not parse can still be shown in an error. It returns resp as it was given,
+// with the same bytes to be read.
 func (a *CallOutcome) Take(resp *http.Response, err error) (*http.Response, error) {
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package httpx
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"log/slog"
@@ -26,45 +27,74 @@ const stampWindow = 5 * time.Minute
 // bodyLimit is how long a body may take to come.
 const bodyLimit = 5 * time.Second
 
-// ReadProvedBody returns the body of a platform's call once it is proved to come from there.
+// A RefusedCallError is why a call is not taken: a status for the caller, and the reason,
+// which holds no word of the caller's.
+type RefusedCallError struct {
+	Status int
+	Reason string
+}
+
+// Error returns the reason.
+func (e *RefusedCallError) Error() string { return e.Reason }
+
+// refusals are what platforms are told of a refused call, by its status.
+var refusals = map[int]string{
+	http.StatusMethodNotAllowed:      "only POST",
+	http.StatusServiceUnavailable:    "too many calls at once",
+	http.StatusRequestEntityTooLarge: "the body is too long",
+	http.StatusUnauthorized:          "not proved to come from the platform",
+}
+
+// ReadProvedBody returns the body of a platform's call as [ProveCall] does. A call that is
+// refused is answered here and noted as refused, and ok is false.
+func ReadProvedBody(w http.ResponseWriter, r *http.Request, refuse func(reason string), headers []string, prove func(body []byte) error) (body []byte, ok bool) {
+	body, refused := ProveCall(w, r, headers, prove)
+	if refused != nil {
+		refuse(refused.Reason)
+		http.Error(w, refusals[refused.Status], refused.Status)
+		return nil, false
+	}
+	return body, true
+}
+
+// ProveCall returns the body of a call once it is proved where it comes from.
 // Only raw bytes are looked at before: each of the headers has to come once, the first
 // of them the time of the call in seconds, which has to be within five minutes; and
 // prove says what is wrong with the signature that is among them. Nothing of the body is read
 // before the headers are right, and of no more than maxReading bodies at once. Any other
-// request is answered here and noted as refused, and ok is false.
-func ReadProvedBody(w http.ResponseWriter, r *http.Request, refuse func(reason string), headers []string, prove func(body []byte) error) (body []byte, ok bool) {
+// call is refused, and the caller answers it.
+func ProveCall(w http.ResponseWriter, r *http.Request, headers []string, prove func(body []byte) error) ([]byte, *RefusedCallError) {
 	if r.Method != http.MethodPost {
-		refuse("only POST is taken")
-		http.Error(w, "only POST", http.StatusMethodNotAllowed)
-		return nil, false
+		return nil, &RefusedCallError{http.StatusMethodNotAllowed, "only POST is taken"}
 	}
-	err := checkHeaders(r.Header, headers)
-	if err == nil {
-		select {
-		case reading <- struct{}{}:
-			defer func() { <-reading }()
-		default:
-			refuse("too many calls at once")
-			http.Error(w, "too many calls at once", http.StatusServiceUnavailable)
-			return nil, false
-		}
-		deadline := http.NewResponseController(w)
-		_ = deadline.SetReadDeadline(time.Now().Add(bodyLimit)) // a server that cannot has a limit of its own
-		body, err = io.ReadAll(http.MaxBytesReader(w, r.Body, maxCall))
-		_ = deadline.SetReadDeadline(time.Time{})
-		if err != nil {
-			refuse("the body is too long, or cut short")
-			http.Error(w, "the body is too long", http.StatusRequestEntityTooLarge)
-			return nil, false
-		}
-		err = prove(body)
+	if err := checkHeaders(r.Header, headers); err != nil {
+		return nil, &RefusedCallError{http.StatusUnauthorized, err.Error()}
 	}
+	select {
+	case reading <- struct{}{}:
+		defer func() { <-reading }()
+	default:
+		return nil, &RefusedCallError{http.StatusServiceUnavailable, "too many calls at once"}
+	}
+	deadline := http.NewResponseController(w)
+	_ = deadline.SetReadDeadline(time.Now().Add(bodyLimit)) // a server that cannot has a limit of its own
+	body, err := readBody(http.MaxBytesReader(w, r.Body, maxCall), r.ContentLength)
+	_ = deadline.SetReadDeadline(time.Time{})
 	if err != nil {
-		refuse(err.Error())
-		http.Error(w, "not proved to come from the platform", http.StatusUnauthorized)
-		return nil, false
+		return nil, &RefusedCallError{http.StatusRequestEntityTooLarge, "the body is too long, or cut short"}
 	}
-	return body, true
+	if err := prove(body); err != nil {
+		return nil, &RefusedCallError{http.StatusUnauthorized, err.Error()}
+	}
+	return body, nil
+}
+
+// readBody reads a body that is said to have that length, negative where nothing is said,
+// into memory for that length alone.
+func readBody(body io.Reader, length int64) ([]byte, error) {
+	b := bytes.NewBuffer(make([]byte, 0, int(min(max(length, 0), maxCall))+bytes.MinRead)) // or it would grow at the end
+	_, err := b.ReadFrom(body)
+	return b.Bytes(), err
 }
 
 // checkHeaders says why the headers leave it open what was signed: one that comes twice proves
@@ -93,9 +123,9 @@ func checkHeaders(h http.Header, once []string) error {
 // tellEvery is how often calls that were refused are told of.
 const tellEvery = time.Minute
 
-// RejectedCallLog counts calls that are refused and tells the log of them, the first at once and
-// those behind it once a minute: whoever finds the address can make any number. Its
-// zero value is ready. It may be used concurrently.
+// RejectedCallLog counts refused calls and logs them, the first at once and the following ones
+// once a minute, since anyone who finds the address can make any number. Its zero value is
+// ready. It may be used concurrently.
 type RejectedCallLog struct {
 	mu     sync.Mutex // guards what follows
 	all    int64
@@ -116,7 +146,8 @@ func (r *RejectedCallLog) Note(lg *slog.Logger, reason string) {
 	}
 }
 
-// tell tells of what nobody was told of, and again in a minute, until there is nothing.
+// tell logs the calls that were not logged yet, and again every minute until there are
+// none.
 func (r *RejectedCallLog) tell(lg *slog.Logger) {
 	r.mu.Lock()
 	n, reason := r.untold, r.reason

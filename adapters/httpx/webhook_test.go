@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/adapters/fake/faketest"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 // SECURITY S9: strangers may call as often as they like, and the log grows by a line a
@@ -131,5 +133,26 @@ func TestNoMoreBodiesAreReadThanThereArePlaces(t *testing.T) {
 	w := httptest.NewRecorder()
 	if _, ok := ReadProvedBody(w, r, func(string) {}, []string{"Signed"}, func([]byte) error { return nil }); ok || w.Code != http.StatusServiceUnavailable || body.read {
 		t.Errorf("taken %t, answered %d, read %t", ok, w.Code, body.read)
+	}
+}
+
+// A body takes about as much memory as it has bytes, whatever it grows from.
+func TestABodyIsReadIntoMemoryOnce(t *testing.T) {
+	body := strings.Repeat("x", maxCall)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	got, err := readBody(strings.NewReader(body), maxCall)
+	runtime.ReadMemStats(&after)
+	testutil.OK(t, err)
+	if string(got) != body {
+		t.Errorf("read %d bytes, want %d", len(got), len(body))
+	}
+	if took := after.TotalAlloc - before.TotalAlloc; took > maxCall*3/2 {
+		t.Errorf("%d bytes of memory for a body of %d", took, maxCall)
+	}
+	for _, length := range []int64{-1, 0, 7, 1 << 40} {
+		if got, err := readBody(strings.NewReader("a body"), length); err != nil || string(got) != "a body" {
+			t.Errorf("said to have %d bytes: read %q, %v", length, got, err)
+		}
 	}
 }

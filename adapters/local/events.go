@@ -53,7 +53,7 @@ type ReactionSet struct {
 // TypingShown means that something is being written. It fades after some seconds.
 type TypingShown struct{ Thread string }
 
-// EventsDropped stands where a slow subscriber lost N things it had not read.
+// EventsDropped replaces N events that a slow subscriber had not read.
 type EventsDropped struct{ N int }
 
 func (LineSaid) shown()       {}

@@ -47,8 +47,8 @@ var (
 type room struct {
 	chat     adapters.Chat
 	watchers []*RoomSubscription
-	// While a line is on its way to the sink, what is shown waits here: nobody is
-	// to see an answer before the line it answers.
+	// While a line is on its way to the sink, later events wait here, so that no
+	// subscriber sees an answer before the line it answers.
 	handing bool
 	held    []RoomEvent
 }
@@ -115,8 +115,8 @@ func (r *RoomAdapter) Connect(context.Context) (adapters.BotAccount, error) {
 // heartbeat is how often Receive says that the rooms are there.
 const heartbeat = 30 * time.Second
 
-// Receive hands each thing that was said to the sink, one after the other, and
-// tells whoever said it what the sink answered. The cursor is not used.
+// Receive hands each line to the sink, one after the other, and returns the sink's
+// answer to the caller of [RoomAdapter.Say]. The cursor is not used.
 func (r *RoomAdapter) Receive(ctx context.Context, _ []byte, sink adapters.UpdateSink) error {
 	alive := time.NewTicker(heartbeat)
 	defer alive.Stop()
@@ -129,7 +129,7 @@ func (r *RoomAdapter) Receive(ctx context.Context, _ []byte, sink adapters.Updat
 			sink.Alive(now)
 		case s := <-r.said:
 			err := r.accept(ctx, sink, s)
-			s.taken <- err // has room: nobody is waited for
+			s.taken <- err // the channel has room: this does not block
 			if err != nil && ctx.Err() != nil {
 				return nil
 			}
@@ -199,8 +199,8 @@ func (r *RoomAdapter) React(ctx context.Context, m adapters.MessageRef, emoji st
 }
 
 // Typing shows that something is being written.
-func (r *RoomAdapter) Typing(ctx context.Context, chat, thread string) error {
-	return r.show(ctx, "typing", chat, TypingShown{Thread: thread})
+func (r *RoomAdapter) Typing(ctx context.Context, at adapters.MessageRef) error {
+	return r.show(ctx, "typing", at.Chat, TypingShown{Thread: at.Thread})
 }
 
 // show gives every subscriber of the room the same thing to see.

@@ -191,7 +191,7 @@ func TestARoomThatIsNotThereIsNoTarget(t *testing.T) {
 	for what, err := range map[string]error{
 		"send": sending, "say": saying, "subscribe": watching,
 		"edit": r.Edit(t.Context(), ref, "x"), "delete": r.Delete(t.Context(), ref),
-		"react": r.React(t.Context(), ref, "👍"), "typing": r.Typing(t.Context(), "attic", ""),
+		"react": r.React(t.Context(), ref, "👍"), "typing": r.Typing(t.Context(), adapters.MessageRef{Chat: "attic"}),
 	} {
 		if adapters.KindOf(err) != adapters.NoTarget {
 			t.Errorf("%s: %v, want no target", what, err)

@@ -30,9 +30,9 @@ type HumanLine struct {
 	Text string
 }
 
-// Say has the person say the line and returns its id once it is durable. When
-// the sink refuses, or nobody receives before ctx is done, it returns the id
-// with the error, so that the same line can be tried again.
+// Say has the person say the line and returns its id once it is durable. When the sink
+// refuses, or Receive does not run before ctx is done, it returns the id with the
+// error, so that the same line can be tried again.
 func (r *RoomAdapter) Say(ctx context.Context, who adapters.Person, l HumanLine) (id string, err error) {
 	if l.ID == "" {
 		l.ID = r.opts.NewID()
@@ -108,9 +108,9 @@ func (r *RoomAdapter) pass(ctx context.Context, who adapters.Person, chat, what 
 	return nil
 }
 
-// Recount hands over what was said in a room elsewhere or before: updates under
-// their own keys, ids and times, in order, as one batch. It returns once they are
-// durable. Nobody is shown them.
+// Recount hands over messages that were posted elsewhere or before: updates under their
+// own keys, ids and times, in order, as one batch. It returns once they are durable.
+// Subscribers do not get them.
 func (r *RoomAdapter) Recount(ctx context.Context, chat string, updates []adapters.Update) error {
 	if len(updates) == 0 {
 		return nil

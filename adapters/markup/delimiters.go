@@ -73,7 +73,7 @@ func (d *delimiterParser) Parse(_ ast.Node, block text.Reader, pc parser.Context
 	return node
 }
 
-// runSide says what stands on one side of a run.
+// runSide is the kind of the character on one side of a run.
 type runSide struct{ space, punct, cjk bool }
 
 // sideOf returns the side that r makes.

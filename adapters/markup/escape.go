@@ -77,8 +77,8 @@ func escapeLine(b *strings.Builder, line string) {
 	}
 }
 
-// special reports whether the sign at position i means something in CommonMark
-// where it stands.
+// special reports whether the character at position i is CommonMark markup in its
+// context.
 func special(line string, i int) bool {
 	next := byte(0)
 	if i+1 < len(line) {

@@ -28,7 +28,7 @@ func hidden(r rune) bool {
 // foldedText is a text without hidden characters.
 type foldedText struct {
 	words string
-	at    []int // for each byte of words, and for its end, where it stands in the text; nil: at the same place
+	at    []int // for each byte of words, and for its end, its offset in the text; nil: the same offset
 }
 
 // fold returns words without hidden characters.

@@ -167,8 +167,8 @@ func (g *guardedText) cut(gone []byteRange) {
 	g.edit(edits)
 }
 
-// wordEdit puts text in the place of bytes. It stands outside of what ends where the
-// edit begins.
+// wordEdit replaces bytes by text. It is outside of a span that ends where the edit
+// begins.
 type wordEdit struct {
 	byteRange
 	text string

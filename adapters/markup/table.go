@@ -103,8 +103,8 @@ func (w *walk) flat(cell ast.Node) string {
 	return strings.ReplaceAll(inner.finish().Words, "\n", " ")
 }
 
-// drawTable returns the rows with a line under the first. Without widths nothing
-// stands below another.
+// drawTable returns the rows with a line under the first. Without widths the columns
+// are not aligned.
 func drawTable(rows [][]string, widths []int, align []east.Alignment) string {
 	var b strings.Builder
 	for i, row := range rows {

@@ -45,7 +45,7 @@ func Of(people []adapters.Person, forms func(who adapters.Person, name string) [
 // A PersonMention is a person named in words.
 type PersonMention struct {
 	Before, After string // the words around it
-	Written       string // the name as it stands there, without the @
+	Written       string // the name as written, without the @
 	Who           adapters.Person
 }
 

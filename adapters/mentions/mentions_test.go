@@ -9,7 +9,8 @@ import (
 	"github.com/trestle-bridge/trestle/adapters"
 )
 
-// SECURITY S6: who is named is called, and nobody whose name only looks like it.
+// SECURITY S6: a person is notified by their whole name, and not by a longer word that
+// begins with it.
 func TestANameIsTakenWhole(t *testing.T) {
 	people := []adapters.Person{{ID: "1", Name: "Ann", Handle: "ann"}, {ID: "2", Name: "Ann Lee"}, {ID: "", Name: "Nobody"}}
 	names := Of(people, func(who adapters.Person, name string) []string {

@@ -125,10 +125,28 @@ func openRig(t *testing.T) adaptertest.SuiteFixture {
 			return id
 		},
 		Logs: r.host.Log.String,
+		Press: func(chat, message, label string) {
+			for range 600 { // Slack gives a press up that no socket takes
+				if r.app.Sockets() == 2 {
+					break
+				}
+				<-time.After(100 * time.Millisecond)
+			}
+			if !r.channel(chat).Presses(r.maya, message, label) {
+				r.t.Errorf("message %s has no button %q", message, label)
+			}
+		},
+		Told: func(chat string) (all []string) {
+			for _, m := range r.channel(chat).Whispers() {
+				all = append(all, m.Text)
+			}
+			return all
+		},
 	}
 }
 
-// forget lets what was said so far be long ago, and known to nobody.
+// forget moves all messages so far into the distant past, and makes the client forget
+// them.
 func (w *workspace) forget() {
 	w.app.Forget()
 	<-time.After(time.Minute)
@@ -218,6 +236,9 @@ func (r *rig) sent(chat string) []adaptertest.SentMessage {
 			if slices.Contains(users, r.app.User()) {
 				one.Reactions = append(one.Reactions, emoji[name])
 			}
+		}
+		for _, b := range m.Buttons {
+			one.Buttons = append(one.Buttons, b.Label)
 		}
 		all = append(all, one)
 	}

@@ -10,16 +10,16 @@ import (
 	"github.com/trestle-bridge/trestle/adapters"
 )
 
-// A silentAPI is how many questions in a row Slack has left unanswered, and until when
-// nobody asks: all messages wait for each question, so that the next ones are waited
-// for only shortly, and after some of them, or when Slack says so, none is asked for a
-// while. Each method has its own.
+// A silentAPI counts the calls in a row that Slack has not answered, and holds until
+// when no further call is made. Every message waits for such calls, so after a failure
+// the next ones get a short timeout, and after several, or when Slack sends
+// Retry-After, they are suspended for a while. Each method has its own.
 type silentAPI struct {
 	n     int
 	until time.Time
 }
 
-// errMute is why nobody was asked for a name.
+// errMute is the error of a name that was not looked up while calls are suspended.
 var errMute = errors.New("slack answers no questions about names")
 
 // limit returns how long to wait for an answer; 0: do not ask.

@@ -68,7 +68,7 @@ func TestASlackThatTellsNoNamesHoldsUpNobodyForLong(t *testing.T) {
 	}
 }
 
-// R-SL: while Slack asks us to wait, nobody is asked for a name, and nobody waits for one.
+// R-SL: while Slack asks us to wait, no name is looked up, and no message waits for one.
 func TestNamesAreNotAskedForEarly(t *testing.T) {
 	listening(t, func(w *workspace, b *book) {
 		t := w.t

@@ -21,7 +21,7 @@ const (
 // A historyPage is what history brings to dispatch: the plan first, which says whose
 // live updates must wait, then a channel at a time.
 type historyPage struct {
-	plan     []string // channels to be filled; a non-nil empty one holds nobody
+	plan     []string // channels to be filled; a non-nil empty plan means that all are done
 	channel  string
 	messages []json.RawMessage // oldest first
 	listened bool              // we listened all the time in which they were said
@@ -54,7 +54,7 @@ func (r *receiver) fills(ctx context.Context) error {
 	if err := r.sendPage(ctx, historyPage{plan: plan}); err != nil {
 		return err
 	}
-	deaf := "" // since when something may be missed: Slack keeps little for nobody
+	deaf := "" // since when messages may be missing: Slack keeps events for an absent client only shortly
 	if !r.first {
 		deaf = tsAt(time.Unix(pos.Heard, 0).Add(-retryWindow))
 	}
@@ -217,7 +217,27 @@ func (r *receiver) fill(ctx context.Context, s historyPage, hellos *errgroup.Gro
 		r.recent.add(chunk, true)
 	}
 	r.clearPending(s.channel)
+	if s.listened && r.isDeaf(updates) {
+		return &adapters.Error{Kind: adapters.NotSent, Op: "receive", Err: adapters.ErrDeaf}
+	}
 	return r.release(ctx, s.channel, hellos)
+}
+
+// isDeaf reports whether no event at all has been delivered since one of the messages
+// was written that history has and no event told, and that the sockets are to be opened
+// anew for that. Where other events came later, a subscription is missing.
+func (r *receiver) isDeaf(told []adapters.Update) bool {
+	deaf := slices.ContainsFunc(told, func(u adapters.Update) bool { return r.c.untoldByEvents(u) && u.At.After(r.event) })
+	if !deaf {
+		return false
+	}
+	r.c.mu.Lock()
+	defer r.c.mu.Unlock()
+	if !r.c.deafAt.IsZero() && time.Since(r.c.deafAt) < adapters.DeafAgain {
+		return false
+	}
+	r.c.deafAt = time.Now()
+	return true
 }
 
 // whole notes durably that all was read that was said until then.

@@ -72,7 +72,7 @@ func (p *page) block(b block) {
 	case "table":
 		p.table(b.Rows)
 	case "file", "input", "call":
-		// what it shows stands elsewhere on the message, or nowhere
+		// its text is in another part of the message, or it has none
 	default: // section, context, actions, and what is yet to come
 		p.object(b.Text)
 		for _, f := range b.Fields {

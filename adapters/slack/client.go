@@ -59,7 +59,8 @@ type Client struct {
 	refused httpx.RejectedCallLog
 	hook    atomic.Pointer[receiver] // set while Receive runs
 
-	mu     sync.Mutex        // guards untold
+	mu     sync.Mutex        // guards what follows
+	deafAt time.Time         // when it was last reconnected for being deaf
 	untold map[string]string // a chat by the event subscription that seems to be missing
 }
 
@@ -69,6 +70,7 @@ type messageSender struct {
 
 	faceless atomic.Bool // the bot token is known to lack the scope for personas
 	closed   atomic.Bool // the Messages tab is known to be closed
+	agent    agentApp
 
 	mu      sync.Mutex             // guards what follows
 	deleted map[string]struct{}    // messages that this app deleted, as chat/ts: their events are echoes
@@ -119,6 +121,7 @@ func (c *Client) Connect(ctx context.Context) (adapters.BotAccount, error) {
 		return adapters.BotAccount{}, err
 	}
 	c.learnScopes(seen.Header.Get(scopesHeader))
+	c.agent.refused.Store(false) // the app may have been declared one since
 	name := me.Name
 	if p := c.names.user(ctx, me.User); p.Name != "" && p.Name != me.User {
 		name = p.Name

@@ -10,9 +10,8 @@ import (
 	"time"
 )
 
-// position is where receiving stands: what was last said in each channel, as far
-// as we have it. Slack keeps no place for us; the gap after a silence is read
-// from history.
+// position is how far receiving has come: the last message of each channel that was
+// handed in. Slack keeps no cursor; the gap after a disconnection is read from history.
 type position struct {
 	// Since is the ts from which a channel that Last does not name is read.
 	Since string `json:"since"`

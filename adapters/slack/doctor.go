@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	slackgo "github.com/slack-go/slack"
+
 	"github.com/trestle-bridge/trestle/adapters"
 )
 
@@ -23,12 +25,12 @@ var (
 		mpim:history mpim:read pins:read reactions:read reactions:write files:read files:write ` + customize)
 )
 
-// Examine looks at both tokens, the scopes, the socket, and each chat. Which events
-// the app is subscribed to, and whether its Messages tab is open, Slack tells
-// nobody but the app's owner: a client that receives knows of what no event told,
-// and of answers that were refused. The socket is left alone while this client
-// itself receives, and where the account is served: it would be handed what
-// another is waiting for.
+// Examine looks at both tokens, the scopes, the socket, and each chat. Slack shows the
+// app's event subscriptions and whether its Messages tab is open to the app's owner
+// alone, so they are inferred: a client that receives knows of messages that history
+// has and no event delivered, and of replies that were refused. Examine opens no socket
+// while this client receives, or while another process serves the account: the second
+// socket would take a share of its events.
 func (c *Client) Examine(ctx context.Context, chats []string, served bool) []adapters.AccountDiagnosis {
 	if f, bad := c.examineShapes(); bad {
 		return []adapters.AccountDiagnosis{f}
@@ -52,7 +54,38 @@ func (c *Client) Examine(ctx context.Context, chats []string, served bool) []ada
 		}
 	}
 	if len(found) == 0 {
-		return []adapters.AccountDiagnosis{{Level: adapters.Fine, What: fine(me, len(chats))}}
+		found = []adapters.AccountDiagnosis{{Level: adapters.Fine, What: fine(me, len(chats))}}
+	}
+	return append(found, c.examineAgent(ctx, seen.Header.Get(scopesHeader))...)
+}
+
+// examineAgent finds whether the app is declared an agent, which form its direct chats have
+// and which events of sessions it is not told. Slack shows the declaration to the app's owner
+// alone: it is inferred from the scope and from whether a session that cannot exist is refused
+// to the app. The form and the events show while this client receives.
+func (c *Client) examineAgent(ctx context.Context, scopes string) []adapters.AccountDiagnosis {
+	warn := func(code, what, mend string) []adapters.AccountDiagnosis {
+		return []adapters.AccountDiagnosis{{Code: code, Level: adapters.Warning, What: what, Mend: mend}}
+	}
+	if scopes != "" && !slices.Contains(scopesIn(scopes), agentScope) {
+		return []adapters.AccountDiagnosis{{Level: adapters.Fine, What: "the app is not declared an agent: a button takes the place of Slack's own Stop"}}
+	}
+	if _, err := c.setSession(ctx, slackgo.AgentSessionSetStatusParameters{Status: "active", ChannelID: "C0", ThreadTS: "0000000000.000000"}); refusedFor(err, noSession...) {
+		return warn("TRS-S12", "Slack has no agent sessions for the app, although its token has the scope "+agentScope, "declare the app an agent under Agent in its settings, then reinstall it")
+	}
+	var found []adapters.AccountDiagnosis
+	if c.agent.stopless.Load() {
+		found = warn("TRS-S10", "no event tells that a person pressed Stop, so that Slack shows none", "add agent_session_stopped under Event Subscriptions → Subscribe to bot events, then reinstall the app")
+	}
+	switch dmView(c.agent.view.Load()) {
+	case agentView:
+		found = append(found, adapters.AccountDiagnosis{Level: adapters.Fine, What: "the app is declared an agent and has the agent view"})
+	case assistantView:
+		found = append(found, warn("TRS-S12", "the app has the assistant view, which Slack retires in February 2027", "choose the agent view under Agent in the app's settings, and subscribe to app_home_opened and app_context_changed")...)
+	case unseenView:
+		found = append(found, warn("TRS-S10", "the app is declared an agent, and no event tells what people look at", "add app_context_changed under Event Subscriptions, and choose the agent view under Agent in the app's settings")...)
+	case unknownView:
+		found = append(found, adapters.AccountDiagnosis{Level: adapters.Fine, What: "the app is declared an agent; which view it has shows beside a running Trestle, once somebody opens a direct chat with it"})
 	}
 	return found
 }
@@ -112,7 +145,7 @@ func examineScopes(listed string) []adapters.AccountDiagnosis {
 // helloWait is how long an examined socket has to say hello.
 const helloWait = 10 * time.Second
 
-// errHello ends the reading of a socket that stands.
+// errHello ends the reading of a socket after Slack's hello.
 var errHello = errors.New("it said hello")
 
 // examineSocket tries the app token, and the socket.
@@ -192,7 +225,7 @@ func (c *Client) examineChat(ctx context.Context, id, scopes string) (f adapters
 	return adapters.AccountDiagnosis{}, false
 }
 
-// subscriptionOf names the subscription by which an app is told what is said in a chat
+// subscriptionOf returns the event subscription that delivers the messages of a chat
 // (docs.slack.dev/reference/events, message.channels and its likes).
 func subscriptionOf(chat adapters.Chat) string {
 	switch {
@@ -210,11 +243,12 @@ func subscriptionOf(chat adapters.Chat) string {
 // toldLate is how late an event may come that no socket had to wait for.
 const toldLate = 30 * time.Second
 
-// noteMissingSubscription notes what history has and no event has told, though we listened: Slack
-// shows nobody but the app's owner which events it is subscribed to.
+// noteMissingSubscription records messages that history has and no event delivered while the
+// client was connected: it infers a missing subscription from them, since Slack shows the
+// subscriptions to the app's owner alone.
 func (c *Client) noteMissingSubscription(updates []adapters.Update) {
 	for _, u := range updates {
-		if m, ok := u.Body.(adapters.IncomingMessage); ok && m.Command == nil && time.Since(u.At) > toldLate && u.From.ID != c.self.Load().account() {
+		if c.untoldByEvents(u) {
 			c.log.Warn("history has what no event told", "chat", u.Chat.ID, "subscription", subscriptionOf(u.Chat))
 			c.mu.Lock()
 			c.untold[subscriptionOf(u.Chat)] = u.Chat.ID
@@ -224,7 +258,14 @@ func (c *Client) noteMissingSubscription(updates []adapters.Update) {
 	}
 }
 
-// noteSubscribed notes what events tell: their subscription stands.
+// untoldByEvents reports whether u, which history has and no event told, is a message of
+// which an event should have come by now.
+func (c *Client) untoldByEvents(u adapters.Update) bool {
+	m, ok := u.Body.(adapters.IncomingMessage)
+	return ok && m.Command == nil && time.Since(u.At) > toldLate && u.From.ID != c.self.Load().account()
+}
+
+// noteSubscribed records which subscriptions exist, by the events that arrive.
 func (c *Client) noteSubscribed(updates []adapters.Update) {
 	for _, u := range updates {
 		if _, ok := u.Body.(adapters.IncomingMessage); ok && u.Thread.ID == "" {

@@ -83,6 +83,9 @@ func TestWhatIsWrongIsFound(t *testing.T) {
 				}
 				var found []string
 				for _, f := range w.adapter(o).Examine(t.Context(), chats, false) {
+					if f.What == noAgent {
+						continue
+					}
 					found = append(found, fmt.Sprintf("%s %s %s: %s", f.Code, f.Level, f.What, f.Mend))
 					if f.What == "" || (f.Code != "") != (f.Mend != "") || strings.Contains(f.What+f.Mend, "very-secret") {
 						t.Errorf("finding %+v", f)
@@ -97,6 +100,72 @@ func TestWhatIsWrongIsFound(t *testing.T) {
 			})
 		})
 	}
+}
+
+// noAgent is what an examination says of an app that is no agent.
+const noAgent = "the app is not declared an agent: a button takes the place of Slack's own Stop"
+
+// Issue 31: whether the app is an agent, of which form, and which of an agent's events it is
+// not told.
+func TestAnAgentAndWhatItIsNotToldAreFound(t *testing.T) {
+	direct := func(w *workspace) { w.direct.Says(w.maya, "hello", fakeslack.PostOptions{}) }
+	for name, c := range map[string]struct {
+		profile fakeslack.AppProfile
+		happens func(w *workspace)
+		want    []string
+	}{
+		"no agent":               {happens: direct, want: []string{"ok " + noAgent}},
+		"the scope alone":        {profile: fakeslack.AppProfile{Scopes: strings.Split(fakeslack.AllScopes+",assistant:write", ",")}, want: []string{"TRS-S12 warn Slack has no agent sessions for the app, although its token has the scope assistant:write"}},
+		"an agent nobody opened": {profile: fakeslack.AppProfile{Agent: true}, want: []string{"ok the app is declared an agent; which view it has shows beside a running Trestle, once somebody opens a direct chat with it"}},
+		"the agent view": {profile: fakeslack.AppProfile{Agent: true}, happens: func(w *workspace) {
+			w.inject(`{"type":"app_home_opened","user":"` + w.maya.ID + `","channel":"` + w.direct.ID + `","tab":"messages","context":{},"event_ts":"1700000001.000100"}`)
+		}, want: []string{"ok the app is declared an agent and has the agent view"}},
+		"the agent view in a message": {profile: fakeslack.AppProfile{Agent: true}, happens: func(w *workspace) {
+			w.inject(`{"type":"message","channel":"` + w.direct.ID + `","channel_type":"im","user":"` + w.maya.ID + `","text":"hello","ts":"1700000001.000100","app_context":{}}`)
+		}, want: []string{"ok the app is declared an agent and has the agent view"}},
+		"no context": {profile: fakeslack.AppProfile{Agent: true}, happens: func(w *workspace) {
+			w.inject(`{"type":"app_home_opened","user":"` + w.maya.ID + `","channel":"` + w.direct.ID + `","tab":"messages","event_ts":"1700000001.000100"}`)
+		}, want: []string{"TRS-S10 warn the app is declared an agent, and no event tells what people look at"}},
+		"the assistant view": {profile: fakeslack.AppProfile{Agent: true}, happens: func(w *workspace) {
+			w.inject(`{"type":"assistant_thread_started","assistant_thread":{"user_id":"` + w.maya.ID + `","channel_id":"` + w.direct.ID + `","thread_ts":"1700000001.000100","context":{}},"event_ts":"1700000001.000100"}`)
+		}, want: []string{"TRS-S12 warn the app has the assistant view, which Slack retires in February 2027"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c.profile.AppToken = appToken
+				w := newWorkspace(t, fakeslack.Options{}, c.profile)
+				a, _ := w.runs(new(book), w.options())
+				if c.happens != nil {
+					c.happens(w)
+				}
+				pass(time.Second)
+				testutil.Same(t, "found", c.want, agentFindings(t, a))
+			})
+		})
+	}
+	t.Run("no event of a stop", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorkspace(t, fakeslack.Options{}, fakeslack.AppProfile{AppToken: appToken, Agent: true, Events: []string{"message.im"}})
+			a, _ := w.runs(new(book), w.options())
+			ts := w.direct.Says(w.maya, "hello", fakeslack.PostOptions{})
+			control, err := a.ShowRun(t.Context(), adapters.RunStatus{Chat: w.direct.ID, Message: ts, State: adapters.RunProcessing})
+			if err != nil || control != adapters.StopLine {
+				t.Errorf("shown with the stop %q: %v", control, err)
+			}
+			testutil.Same(t, "found", "TRS-S10 warn no event tells that a person pressed Stop, so that Slack shows none", agentFindings(t, a)[0])
+		})
+	})
+}
+
+// agentFindings returns what an examination finds of the app as an agent.
+func agentFindings(t *testing.T, c *slack.Client) (found []string) {
+	t.Helper()
+	for _, f := range c.Examine(t.Context(), nil, true) {
+		if !strings.HasPrefix(f.What, "@ada answers") {
+			found = append(found, strings.TrimSpace(fmt.Sprintf("%s %s %s", f.Code, f.Level, f.What)))
+		}
+	}
+	return found
 }
 
 // I13: an examination opens no socket where another process of the installation
@@ -114,8 +183,9 @@ func TestExaminationOpensNoSocketBesideWhoServes(t *testing.T) {
 	}
 }
 
-// Slack shows nobody but its owner what an app is subscribed to, and whether its
-// Messages tab is open: who receives finds out, and finds when it is mended.
+// Slack shows an app's subscriptions, and whether its Messages tab is open, to the
+// owner alone: a client that receives infers what is missing, and notices when the
+// owner has added it.
 func TestWhatAnAppIsNotToldIsFound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		profile := fakeslack.AppProfile{AppToken: appToken, NoMessages: true, Events: []string{"app_mention", "message.im", "member_joined_channel"}}
@@ -124,6 +194,9 @@ func TestWhatAnAppIsNotToldIsFound(t *testing.T) {
 		c, _ := w.runs(b, w.options())
 		codes := func() (all []string) {
 			for _, f := range c.Examine(t.Context(), nil, false) {
+				if f.What == noAgent {
+					continue
+				}
 				all = append(all, f.Code+" "+f.Mend[:min(len(f.Mend), 20)])
 			}
 			return all

@@ -13,7 +13,7 @@ type delivery struct {
 	id      string // the same for every attempt
 	kind    string // events_api, slash_commands, interactive, or what we do not know
 	payload []byte
-	home    string // who opened our App Home; empty: nobody
+	home    string // who opened our App Home; empty when the event is another
 	acks    []func()
 }
 

@@ -59,7 +59,7 @@ var codes = map[adapters.FailureKind][]string{
 		"user_removed_from_team", "invalid_app_id", "app_not_installed", "team_not_found", "two_factor_setup_required",
 	},
 	adapters.NoTarget: {
-		"channel_not_found", "thread_not_found", "message_not_found", "user_not_found", "users_not_found",
+		"channel_not_found", "thread_not_found", "message_not_found", "user_not_found", "users_not_found", "user_not_in_channel",
 		"cannot_reply_to_message", "invalid_thread_ts", "bad_timestamp", "no_item_specified", "item_not_found",
 		"restricted_action_non_threadable_channel", "restricted_action_thread_locked", "thread_locked", // the chat is as open as before
 	},

@@ -17,15 +17,17 @@ import (
 
 var update = flag.Bool("update", false, "rewrite golden files")
 
-// nobody is a network that reaches nobody: names then stand for themselves.
-type nobody struct{}
+// noNames is a names source that finds no one: ids are then shown in place of names.
+type noNames struct{}
 
-func (nobody) RoundTrip(*http.Request) (*http.Response, error) { return nil, errors.New("unreachable") }
+func (noNames) RoundTrip(*http.Request) (*http.Response, error) {
+	return nil, errors.New("unreachable")
+}
 
-// alone returns a reader that can ask nobody.
+// alone returns a reader without a network.
 func alone(tb testing.TB) reader {
 	tb.Helper()
-	c, err := New(Options{BotToken: "xoxb-1", AppToken: "xapp-1", HTTPClient: &http.Client{Transport: nobody{}}})
+	c, err := New(Options{BotToken: "xoxb-1", AppToken: "xapp-1", HTTPClient: &http.Client{Transport: noNames{}}})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -142,5 +144,20 @@ func TestNothingIsLeftAsideWhereWorkspacesHaveNoNames(t *testing.T) {
 	}
 	if !(reader{self: self{Team: "T2"}}).elsewhere(told) {
 		t.Error("an event of another workspace is taken for ours")
+	}
+}
+
+// NEWS: Slack's Stop names the thread of the session, which is that of the message it hangs
+// on.
+func TestStopOfASessionIsAPress(t *testing.T) {
+	payload := `{"type":"event_callback","team_id":"T1","event":{"type":"agent_session_stopped","channel":"C1","thread_ts":"1700000000.000100","user":"U1","streaming_message_ts":[],"event_ts":"1700000009.000200"}}`
+	updates := alone(t).read(t.Context(), &delivery{id: "Ev1", kind: "events_api", payload: []byte(payload)})
+	if len(updates) != 1 {
+		t.Fatalf("read %+v", updates)
+	}
+	u := updates[0]
+	testutil.Same(t, "body", adapters.UpdateBody(adapters.ChoicePicked{Stop: true, Message: "1700000000.000100"}), u.Body)
+	if u.Chat.ID != "C1" || u.Thread.ID != "1700000000.000100" || u.From.ID != "U1" || u.At.IsZero() || u.Key == "" {
+		t.Errorf("read %+v", u)
 	}
 }

@@ -60,7 +60,7 @@ func back(r reader, part string) string {
 	default:
 		m.Text = text
 	}
-	return r.words(context.Background(), m).text //nolint:forbidigo // nobody is asked
+	return r.words(context.Background(), m).text //nolint:forbidigo // no call is made
 }
 
 // itemMark is what an item of a list begins with, which the forms write differently.

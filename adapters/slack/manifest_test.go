@@ -30,16 +30,19 @@ func TestTheManifestOfTheGuideIsTheOneWeNeed(t *testing.T) {
 		}
 		return items
 	}
-	scopes := append(slices.Concat(mustHave, shouldHave), "im:write") // PLATFORMS 2.4: for who begins a direct chat
+	scopes := append(slices.Concat(mustHave, shouldHave), "im:write", agentScope) // PLATFORMS 2.4: for who begins a direct chat
 	slices.Sort(scopes)
 	if diff := cmp.Diff(scopes, listed("bot")); diff != "" {
 		t.Errorf("scopes (-needed +asked for):\n%s", diff)
 	}
-	events := strings.Fields(`app_home_opened app_mention channel_archive channel_deleted channel_id_changed channel_left channel_rename
+	events := strings.Fields(`agent_session_stopped app_context_changed app_home_opened app_mention channel_archive channel_deleted channel_id_changed channel_left channel_rename
 		channel_unarchive group_archive group_deleted group_left group_rename group_unarchive member_joined_channel member_left_channel
 		message.channels message.groups message.im message.mpim pin_added pin_removed reaction_added reaction_removed user_change`)
 	if diff := cmp.Diff(events, listed("bot_events")); diff != "" {
 		t.Errorf("events (-read +subscribed to):\n%s", diff)
+	}
+	if !strings.Contains(manifest, "interactivity: {is_enabled: true}") {
+		t.Error("Slack delivers no press of a button unless interactivity is switched on")
 	}
 	for _, e := range events {
 		if slices.Contains(quiet, e) {

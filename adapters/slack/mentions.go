@@ -29,8 +29,8 @@ type caller struct {
 	left  int
 }
 
-// cut splits words at the first name of a person who is to be called; id is empty
-// where nobody is.
+// cut splits words at the first name of a person who is to be notified; id is empty
+// when there is none.
 func (c *caller) cut(words string) (before, id, after string) {
 	if c.left == 0 {
 		return words, "", ""
@@ -67,7 +67,7 @@ var (
 	labeled = regexp.MustCompile(`^\[(?:\\.|[^\[\]\\\n])*\]\((?:<[^<>\n]*>|[^()\s]*)\)`)
 )
 
-// protected returns where in text the next code or link stands; behind all of it when
+// protected returns the bounds of the next code or link in text; the text's end when
 // there is none.
 func protected(text string) (from, to int) {
 	for at := 0; ; at++ {

@@ -95,7 +95,7 @@ func (r reader) happened(ctx context.Context, m *message) ([]adapters.Update, er
 		return nil, fmt.Errorf("the workspace's own keys deny access to it")
 	}
 	u := r.said(ctx, m)
-	if said, ok := u.Body.(adapters.IncomingMessage); ok && !m.isSpeech() { // its words are Slack's, whoever it names
+	if said, ok := u.Body.(adapters.IncomingMessage); ok && !m.isSpeech() { // Slack wrote its text, not the user that it names
 		u.Body = adapters.UnreadableUpdate{Kind: "message " + m.Subtype, Reason: strings.TrimSuffix("a notice of Slack's: "+said.Text, ": ")}
 	}
 	return []adapters.Update{u}, nil

@@ -47,7 +47,7 @@ var incoming = markup.New(markup.Options{Headings: 6, Lists: true, Tables: true,
 // Line breaks are owed until more words come.
 type page struct {
 	who  func(id string) adapters.Person
-	room func(id string) string // a channel's name; empty when nobody knows it
+	room func(id string) string // a channel's name; empty when it is not known
 
 	text      strings.Builder
 	spans     []markup.TextSpan
@@ -148,8 +148,8 @@ type attachment struct {
 	} `json:"fields"`
 }
 
-// attachments writes what hangs on the message, as quotes. A preview of a link
-// is left out: nobody wrote it.
+// attachments writes the message's attachments as quotes. A preview of a link is left
+// out: Slack made it, not the author.
 func (p *page) attachments(raw json.RawMessage) {
 	var list []json.RawMessage
 	_ = json.Unmarshal(raw, &list) // none is no attachment

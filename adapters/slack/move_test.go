@@ -14,8 +14,8 @@ import (
 	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
-// PLATFORMS 2.3: a channel that becomes shared has a new id and its old messages. Where
-// receiving stands goes on under it, so that nothing is read twice or missed.
+// PLATFORMS 2.3: a channel that becomes shared has a new id and its old messages. The
+// cursor moves to the new id, so that no message is read twice or missed.
 func TestAChannelThatMovesKeepsItsPlace(t *testing.T) {
 	listening(t, func(w *workspace, b *book) {
 		t := w.t

@@ -125,9 +125,9 @@ func (p *page) inline(text string, styled bool) {
 	p.tokens(text[plain:])
 }
 
-// closing returns where the look that opens at i closes in the same line, or the end of
-// the line; -1 where none opens: words must begin right after the first sign and end
-// right before the second, and neither sign stands inside a word.
+// closing returns the end of the style that opens at i, in the same line, or the end of
+// the line; -1 when none opens. The text must begin right after the first mark and end
+// right before the second, and neither mark may be inside a word.
 func closing(text string, i int) int {
 	sign := text[i]
 	before, _ := utf8.DecodeLastRuneInString(text[:i])

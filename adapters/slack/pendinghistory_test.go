@@ -48,9 +48,9 @@ func (u *unanswered) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// DELIVERY 2.2 (7) and (1): channels whose history Slack does not show just now hold up
-// nobody and end no connection; what was missed in them is read later, by another
-// process too, although they spoke meanwhile.
+// DELIVERY 2.2 (7) and (1): channels whose history Slack does not return at the moment
+// neither delay other messages nor end the connection; their missed messages are read
+// later, by another process too, although newer ones arrived meanwhile.
 func TestABrokenHistoryHoldsUpNobody(t *testing.T) {
 	for name, restarts := range map[string]bool{"same process": false, "another process": true} {
 		t.Run(name, func(t *testing.T) {

@@ -53,6 +53,7 @@ func (c *Client) Receive(ctx context.Context, cursor []byte, sink adapters.Updat
 	g.Go(func() error { return r.connect(ctx2) })
 	g.Go(func() error { return r.fills(ctx2) })
 	g.Go(func() error { return r.dispatch(ctx2) })
+	g.Go(func() error { adapters.WatchStops(ctx2, r.requestBackfill); return nil }) // sockets may have died one after the other
 	return adapters.OrDone(ctx, g.Wait())
 }
 
@@ -73,6 +74,7 @@ type receiver struct {
 	filling map[string]bool              // chats whose gap is being filled
 	parked  map[string][]*acceptedEvents // their live updates
 	recent  recent
+	event   time.Time // when the last event was delivered
 
 	mu      sync.Mutex // guards what follows
 	pos     *position
@@ -117,7 +119,7 @@ func (r *receiver) dispatch(ctx context.Context) error {
 	hellos.SetLimit(maxHellos)
 	defer func() { _ = hellos.Wait() }() // they log what goes wrong
 	if r.first {
-		if err := r.accept(ctx, nil); err != nil { // from here on there is no gap that nobody knows of
+		if err := r.accept(ctx, nil); err != nil { // from here on every gap is recorded
 			return err
 		}
 	}
@@ -144,10 +146,13 @@ func (r *receiver) dispatch(ctx context.Context) error {
 // deliver records deliveries, but for those whose chat has a gap to be filled.
 func (r *receiver) deliver(ctx context.Context, ds []*delivery, hellos *errgroup.Group) error {
 	var now []*acceptedEvents
+	if len(ds) > 0 {
+		r.event = time.Now()
+	}
 	for _, d := range ds {
 		t := &acceptedEvents{delivery: d, updates: slices.DeleteFunc(r.placed(ctx, r.read.read(ctx, d)), func(u adapters.Update) bool { return r.recent.told(u.Key) })}
 		chat := ""
-		if len(t.updates) > 0 {
+		if len(t.updates) > 0 && d.kind != "interactive" { // a press waits for no history: Slack gives it up after 3 s
 			chat = t.updates[0].Chat.ID
 		}
 		if _, gap := gapIn(t.updates); gap {
@@ -176,7 +181,7 @@ func (r *receiver) placed(ctx context.Context, updates []adapters.Update) []adap
 		switch u.Body.(type) {
 		case adapters.IncomingMessage:
 			key = now
-		case adapters.MessageEdit, adapters.MessageDeletion, adapters.ReactionChange, adapters.ReactionsCleared:
+		case adapters.MessageEdit, adapters.MessageDeletion, adapters.ReactionChange, adapters.ReactionsCleared, adapters.ChoicePicked:
 		case adapters.PeopleJoined, adapters.PeopleLeft, adapters.ChatRenamed, adapters.MessagePinned, adapters.MessageUnpinned, adapters.ChatMigrated,
 			adapters.ChatGained, adapters.ChatLost, adapters.UpdateGap, adapters.UnreadableUpdate:
 			continue

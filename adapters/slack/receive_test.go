@@ -2,6 +2,7 @@ package slack_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -302,8 +303,8 @@ func TestALongSilenceIsFilledFromHistory(t *testing.T) {
 	})
 }
 
-// R-SL, DELIVERY 2.2: in a long silence a person takes up a thread that nobody
-// remembers; its parent is older than anything that is read again.
+// R-SL, DELIVERY 2.2: while the client is disconnected for long, a person replies in an
+// old thread; its parent is older than the history that is read again.
 func TestAnOldThreadTakenUpInASilenceIsFound(t *testing.T) {
 	inBubble(t, func(w *workspace) {
 		t := w.t
@@ -345,6 +346,54 @@ func TestWhatNoSocketBroughtComesWithTheNextLook(t *testing.T) {
 		w.ops.Says(w.maya, "and on it goes", fakeslack.PostOptions{})
 		pass(11 * time.Minute)
 		testutil.Same(t, "recorded", []string{"lost on the way", "and on it goes"}, b.said())
+	})
+}
+
+// Sockets that stay open and bring no events are found by history and opened anew, but
+// not again and again; where other events come, a subscription is missing instead.
+func TestDeafSocketsAreOpenedAnew(t *testing.T) {
+	inBubble(t, func(w *workspace) {
+		t := w.t
+		b := new(book)
+		c := w.adapter(w.options())
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		deaf := make(chan error, 8)
+		go func() {
+			for ctx.Err() == nil {
+				if err := c.Receive(ctx, b.saved(), b); err != nil {
+					deaf <- err
+				}
+			}
+		}()
+		pass(13 * time.Minute)
+		w.ops.Says(w.maya, "heard", fakeslack.PostOptions{})
+		pass(time.Minute)
+		w.app.Deafen()
+		w.ops.Says(w.maya, "unheard", fakeslack.PostOptions{})
+		pass(11 * time.Minute)
+		if len(deaf) != 1 || !errors.Is(<-deaf, adapters.ErrDeaf) {
+			t.Fatal("the sockets are not opened anew")
+		}
+		testutil.Same(t, "recorded", []string{"heard", "unheard"}, b.said())
+		w.ops.Says(w.maya, "again", fakeslack.PostOptions{})
+		pass(time.Second)
+		testutil.Same(t, "recorded at once", []string{"heard", "unheard", "again"}, b.said())
+
+		w.app.Deafen()
+		pass(time.Minute)
+		w.ops.Says(w.maya, "still", fakeslack.PostOptions{})
+		pass(25 * time.Minute)
+		testutil.Same(t, "recorded by the look", []string{"heard", "unheard", "again", "still"}, b.said())
+		if len(deaf) > 0 {
+			t.Error("the sockets are opened anew again and again")
+		}
+		pass(time.Hour)
+		w.ops.Says(w.maya, "an hour later", fakeslack.PostOptions{})
+		pass(11 * time.Minute)
+		if len(deaf) != 1 {
+			t.Error("the sockets are not opened anew an hour later")
+		}
 	})
 }
 

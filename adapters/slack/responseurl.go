@@ -41,8 +41,8 @@ func (c *messageSender) storeResponseURL(cmd command) {
 	c.asides[cmd.Channel] = responseURL{address: cmd.Respond, until: time.Now().Add(asideKept), left: asideMost}
 }
 
-// answerCommand says a part to whoever gave the last slash command in the chat, and reports
-// whether it could. Nobody else sees it, and it is no message of the chat.
+// answerCommand sends a part to the person who gave the last slash command in the chat, and
+// reports whether it could. Only that person sees it; the chat has no message of it.
 func (c *messageSender) answerCommand(ctx context.Context, chat string, f form) bool {
 	c.mu.Lock()
 	a, known := c.asides[chat]

@@ -9,8 +9,9 @@ import (
 	fakeslack "github.com/trestle-bridge/trestle/adapters/fake/slack"
 )
 
-// PLATFORMS 2: a slash command reaches us also from where the app is not. Whoever gave
-// it is answered, five times within half an hour, and nobody else sees it.
+// PLATFORMS 2: a slash command reaches us also from where the app is not. The person
+// who gave it is answered, up to five times within half an hour, and others do not see
+// it.
 func TestACommandIsAnsweredWhereTheAppIsNot(t *testing.T) {
 	inBubble(t, func(w *workspace) {
 		t := w.t

@@ -102,7 +102,7 @@ func joined(words string, spans []markup.TextSpan) (string, []markup.TextSpan) {
 // something else than a letter, and there the index of the innermost such emphasis.
 func edges(words string, spans []markup.TextSpan) (begins, ends map[int]*int) {
 	begins, ends = map[int]*int{}, map[int]*int{}
-	linked := map[int]bool{} // where a sign of a link or of code stands
+	linked := map[int]bool{} // positions of characters of links and code
 	for i, s := range slices.Backward(spans) {
 		switch s.Look {
 		case markup.Link, markup.Code, markup.Address:

@@ -33,6 +33,7 @@ type form struct {
 	text     string // mrkdwn; with blocks what notifications show
 	markdown string
 	blocks   string // JSON
+	buttons  string // JSON of the block with them, below the words; empty: none
 }
 
 // formOf reads a part as Split returned it and calls the people in it.
@@ -47,7 +48,8 @@ func formOf(part string, people []adapters.Person) form {
 	return form{text: names.inText(part)}
 }
 
-// asMrkdwn returns the part as mrkdwn, for a server that does not take its form.
+// asMrkdwn returns the part as mrkdwn and without buttons, for a server that does not take
+// its form.
 func (f form) asMrkdwn() form {
 	if f.markdown == "" {
 		return form{text: f.text}
@@ -76,6 +78,9 @@ func wordsOf(blocks string) string {
 // set puts the part into the fields of a call.
 func (f form) set(v url.Values) {
 	switch {
+	case f.buttons != "":
+		v.Set("blocks", f.withRow())
+		v.Set("text", f.asMrkdwn().text)
 	case f.markdown != "":
 		v.Set("markdown_text", f.markdown) // beside it Slack takes neither text nor blocks
 	case f.blocks != "":
@@ -86,18 +91,18 @@ func (f form) set(v url.Values) {
 	}
 }
 
-// Send posts one part. Slack's refusal of a form, or of the message answered, is
-// a definite no, so the part is then sent once more without it; nothing else is
-// ever repeated. An answer goes into the thread of the message answered. Where the
-// app is not, a slash command can be answered to whoever gave it: that makes no
-// message, and the receipt names none.
+// Send posts one part. Slack's refusal of a form, or of the message answered, is a
+// definite no, so the part is then sent once more without it; nothing else is ever
+// repeated. An answer goes into the thread of the message answered. Where the app is
+// not a member, a slash command can be answered to the person who gave it: that makes
+// no message, and the receipt names none.
 func (c *messageSender) Send(ctx context.Context, p adapters.OutgoingMessage) (adapters.Receipt, error) {
 	files, err := c.upload(ctx, p.Files)
 	if err != nil {
 		return adapters.Receipt{}, err
 	}
 	p = c.masked(p)
-	f, thread := formOf(p.Text, p.Mentions), threadOf(p)
+	f, thread := formOf(p.Text, p.Mentions).withButtons(p.Choices), threadOf(p)
 	receipt, err := c.post(ctx, p, f, thread)
 	if p.Thread == "" && thread != "" && refusedFor(err, unthreadable...) {
 		thread = ""
@@ -106,7 +111,7 @@ func (c *messageSender) Send(ctx context.Context, p adapters.OutgoingMessage) (a
 	if p.Face != (adapters.AgentPersona{}) && refusedFor(err, "missing_scope") {
 		c.faceless.Store(true)
 		p = c.masked(p)
-		f = formOf(p.Text, p.Mentions)
+		f = formOf(p.Text, p.Mentions).withButtons(p.Choices)
 		receipt, err = c.post(ctx, p, f, thread)
 	}
 	if f != f.asMrkdwn() && refusedFor(err, formless...) {
@@ -200,6 +205,11 @@ func (c *messageSender) Edit(ctx context.Context, m adapters.MessageRef, text st
 	return c.updateWithFallback(ctx, m, formOf(text, nil), nil)
 }
 
+// EditChoices is Edit that gives the message these buttons.
+func (c *messageSender) EditChoices(ctx context.Context, m adapters.MessageRef, text string, choices []adapters.ChoiceButton) error {
+	return c.updateWithFallback(ctx, m, formOf(text, nil).withButtons(choices), nil)
+}
+
 // updateWithFallback gives a message words, and files if there are any: those are then all that it
 // has. Slack leaves a message its files where none are named, but not its words.
 func (c *messageSender) updateWithFallback(ctx context.Context, m adapters.MessageRef, f form, files []string) error {
@@ -222,10 +232,10 @@ func (c *messageSender) update(ctx context.Context, m adapters.MessageRef, f for
 		_, _, _, err := api.UpdateMessageContext(ctx, m.Chat, m.Message, c.fields(method, func(v url.Values) {
 			f.set(v)
 			switch {
-			case f.markdown == "" && f.blocks == "":
+			case f.buttons == "" && f.markdown == "" && f.blocks == "":
 				v.Set("blocks", "[]")
-			case f.blocks != "" && utf8.RuneCountInString(f.text) > maxUpdate: // it shows in notifications alone
-				v.Set("text", string([]rune(f.text)[:maxUpdate-1])+"…")
+			case v.Get("blocks") != "" && utf8.RuneCountInString(v.Get("text")) > maxUpdate: // it shows in notifications alone
+				v.Set("text", string([]rune(v.Get("text"))[:maxUpdate-1])+"…")
 			}
 			if len(files) > 0 {
 				v.Set("file_ids", listOf(files))

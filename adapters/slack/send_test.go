@@ -22,8 +22,8 @@ import (
 	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
-// S6: whatever a model writes, nobody is called but those it may name, and nothing
-// is fetched.
+// S6: a model's text notifies only the people whom it may mention, and makes Slack
+// fetch no link.
 func TestNobodyIsCalledAndNothingIsFetched(t *testing.T) {
 	inBubble(t, func(w *workspace) {
 		t := w.t
@@ -317,8 +317,18 @@ func TestAStatusStandsUnderTheThread(t *testing.T) {
 		t := w.t
 		c := w.adapter(w.options())
 		root := w.ops.Says(w.maya, "a question", fakeslack.PostOptions{})
-		if err := c.Typing(t.Context(), w.ops.ID, root); err != nil || w.app.Status(w.ops.ID, root) == "" {
-			t.Errorf("typing: %v, status %q", err, w.app.Status(w.ops.ID, root))
+		run := adapters.RunStatus{Chat: w.ops.ID, Message: root, State: adapters.RunProcessing}
+		if how, err := c.ShowRun(t.Context(), run); err != nil || how != adapters.StopLine || w.app.Status(w.ops.ID, root) != "is writing…" {
+			t.Errorf("a run is shown %q, %v, status %q", how, err, w.app.Status(w.ops.ID, root))
+		}
+		run.State = adapters.RunActive
+		if _, err := c.ShowRun(t.Context(), run); err != nil || w.app.Status(w.ops.ID, root) != "" {
+			t.Errorf("after a run: %v, status %q, want none", err, w.app.Status(w.ops.ID, root))
+		}
+		for _, at := range []adapters.MessageRef{{Chat: w.ops.ID, Message: root}, {Chat: w.ops.ID, Thread: root, Message: "1.2"}} {
+			if err := c.Typing(t.Context(), at); err != nil || w.app.Status(w.ops.ID, root) != "is writing…" {
+				t.Errorf("typing at %v: %v, status %q", at, err, w.app.Status(w.ops.ID, root))
+			}
 		}
 		for _, text := range []string{"**Half** a sen", "# Title\n\n- one", "2*3*4"} {
 			p := adapters.OutgoingMessage{Chat: w.ops.ID, Thread: root, Text: c.Split(text)[0], Key: "k"}
@@ -332,8 +342,8 @@ func TestAStatusStandsUnderTheThread(t *testing.T) {
 		if n := len(w.ops.Sent()); n != 0 {
 			t.Errorf("the previews made %d messages", n)
 		}
-		if err := c.Typing(t.Context(), w.ops.ID, ""); err != nil {
-			t.Errorf("outside a thread: %v, want nothing to happen", err)
+		if err := c.Typing(t.Context(), adapters.MessageRef{Chat: w.ops.ID}); err != nil {
+			t.Errorf("without a message: %v, want nothing to happen", err)
 		}
 		if _, err := c.Send(t.Context(), adapters.OutgoingMessage{Chat: w.ops.ID, Thread: root, Text: "an answer"}); err != nil {
 			t.Fatal(err)
@@ -360,7 +370,7 @@ func TestARefusedFormIsSentAsMrkdwn(t *testing.T) {
 }
 
 func TestAnAnswerGoesWhereNoThreadMayBegin(t *testing.T) {
-	// PLATFORMS 2.4, DELIVERY F46: a channel without threads takes what is said in it
+	// PLATFORMS 2.4, DELIVERY F46: a channel without threads accepts a message
 	for _, code := range []string{"restricted_action_non_threadable_channel", "restricted_action_thread_locked"} {
 		t.Run(code, func(t *testing.T) {
 			inBubble(t, func(w *workspace) {
@@ -493,3 +503,30 @@ func TestAFileIsFetchedAgainAfterAFailureOfTheServer(t *testing.T) {
 type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// NEWS: an app that is an agent shows its runs as sessions with Slack's own Stop, at the
+// thread that hangs on the message; another one learns once that it has none.
+func TestARunIsASessionWhereTheAppIsAnAgent(t *testing.T) {
+	inBubble(t, func(w *workspace) {
+		t := w.t
+		c := w.adapter(w.options())
+		root := w.ops.Says(w.maya, "a question", fakeslack.PostOptions{})
+		s := adapters.RunStatus{Chat: w.ops.ID, Message: root, Title: "a question", State: adapters.RunProcessing}
+		for range 2 {
+			if how, err := c.ShowRun(t.Context(), s); err != nil || how != adapters.StopLine {
+				t.Errorf("no agent: %q, %v, want a line", how, err)
+			}
+		}
+		w.app.BecomesAgent()
+		c = w.adapter(w.options())
+		for _, state := range []adapters.RunState{adapters.RunProcessing, adapters.RunSuspended, adapters.RunActive} {
+			s.State = state
+			if how, err := c.ShowRun(t.Context(), s); err != nil || how != adapters.StopNative || w.app.Session(w.ops.ID, root) != string(state) {
+				t.Errorf("an agent: %q, %v, session %q, want %q", how, err, w.app.Session(w.ops.ID, root), state)
+			}
+		}
+		if title := w.app.Title(w.ops.ID, root); title != "a question" {
+			t.Errorf("the session has the title %q", title)
+		}
+	})
+}

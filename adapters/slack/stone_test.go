@@ -10,8 +10,9 @@ import (
 	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
-// PLATFORMS 2.3: a message that is deleted under its thread leaves a stone, live and in
-// history: its end is told, and nobody said the words on the stone.
+// PLATFORMS 2.3: a message that is deleted under its thread leaves a tombstone, live
+// and in history: the deletion is reported, and the tombstone's text is not taken for a
+// message of a person.
 func TestAMessageDeletedUnderItsThreadIsGone(t *testing.T) {
 	listening(t, func(w *workspace, b *book) {
 		first := w.ops.Says(w.maya, "first", fakeslack.PostOptions{})

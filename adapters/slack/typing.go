@@ -1,8 +1,11 @@
 package slack
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 
 	slackgo "github.com/slack-go/slack"
@@ -13,17 +16,68 @@ import (
 var (
 	_ adapters.TypingNotifier = (*Client)(nil)
 	_ adapters.DraftShower    = (*Client)(nil)
+	_ adapters.Stopper        = (*Client)(nil)
 )
+
+// ShowRun sets the status of the agent session of a thread, below which Slack shows a Stop
+// while it is processing (docs.slack.dev/ai/agent-sessions). The session of a message outside
+// threads is that of the thread that hangs on it. A session that begins gets the title. An app
+// that is no agent has no sessions: there the status of [messageSender.Typing] is shown while
+// the run is processing.
+func (c *messageSender) ShowRun(ctx context.Context, s adapters.RunStatus) (adapters.StopControl, error) {
+	if c.agent.refused.Load() {
+		if s.State == adapters.RunProcessing { // Typing shows it, again and again
+			return adapters.StopLine, nil
+		}
+		return adapters.StopLine, c.status(ctx, s.Chat, cmp.Or(s.Thread, s.Message), "")
+	}
+	warnings, err := c.setSession(ctx, slackgo.AgentSessionSetStatusParameters{Status: string(s.State), ChannelID: s.Chat, ThreadTS: cmp.Or(s.Thread, s.Message), Title: s.Title})
+	if refusedFor(err, noSession...) {
+		c.agent.refused.Store(true)
+		return adapters.StopLine, c.Typing(ctx, adapters.MessageRef{Chat: s.Chat, Thread: s.Thread, Message: s.Message})
+	}
+	if err != nil {
+		return adapters.StopLine, err
+	}
+	c.agent.accepted.Store(true)
+	c.agent.stopless.Store(slices.Contains(warnings, "missing_agent_session_stopped_event_subscription"))
+	if c.agent.stopless.Load() { // Slack shows a sign that cannot be pressed
+		return adapters.StopLine, nil
+	}
+	return adapters.StopNative, nil
+}
+
+// setSession sets the status of a session and returns the warnings of the answer.
+func (c *messageSender) setSession(ctx context.Context, p slackgo.AgentSessionSetStatusParameters) ([]string, error) {
+	raw, err := c.call(ctx, sessionMethod, func(ctx context.Context, api *slackgo.Client) error {
+		_, err := api.SetAgentSessionStatusContext(ctx, p)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	var said struct {
+		Warning  string `json:"warning"`
+		Metadata struct {
+			Warnings []string `json:"warnings"`
+		} `json:"response_metadata"`
+	}
+	_ = json.Unmarshal(raw, &said) // it was read before
+	return append(strings.Split(said.Warning, ","), said.Metadata.Warnings...), nil
+}
 
 const statusMethod = "assistant.threads.setStatus"
 
-// Typing shows a status under a thread for two minutes, or until we write there.
-// Slack has no such sign outside threads: there it does nothing.
-func (c *messageSender) Typing(ctx context.Context, chat, thread string) error {
-	if thread == "" {
+// Typing shows a status under the thread, or under the message that is being answered where
+// there is none, for two minutes or until we write below it. It does nothing without either,
+// and until [messageSender.ShowRun] has found that the app is no agent: an agent has its
+// session for that.
+func (c *messageSender) Typing(ctx context.Context, at adapters.MessageRef) error {
+	below := cmp.Or(at.Thread, at.Message)
+	if below == "" || !c.agent.refused.Load() {
 		return nil
 	}
-	return c.status(ctx, chat, thread, "is writing…")
+	return c.status(ctx, at.Chat, below, "is writing…")
 }
 
 // maxStatus bounds the words that a status shows.
@@ -48,6 +102,9 @@ func (c *messageSender) Preview(ctx context.Context, p adapters.OutgoingMessage)
 // Whole reports false: a status is a line.
 func (c *messageSender) Whole(string) bool { return false }
 
+// Stoppable reports false: a Stop belongs to the session, not to a status.
+func (c *messageSender) Stoppable() bool { return false }
+
 // wordsIn returns the words of a part as Split returned it.
 func wordsIn(part string) string {
 	f := formOf(part, nil)
@@ -55,7 +112,7 @@ func wordsIn(part string) string {
 		return neutral(flat.Read(f.markdown).Words)
 	}
 	p := &page{}
-	p.mrkdwn(f.text) // which names nobody
+	p.mrkdwn(f.text) // which has no mentions
 	return p.text.String()
 }
 

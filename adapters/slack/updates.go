@@ -22,7 +22,7 @@ type reader struct {
 // quiet are the kinds of events that tell nothing of a conversation, or what
 // another event tells as well: they are acknowledged and leave no trace.
 var quiet = strings.Fields(`
-	app_installed app_requested app_uninstalled app_uninstalled_team assistant_thread_context_changed assistant_thread_started
+	agent_session_title_changed app_installed app_requested app_uninstalled app_uninstalled_team assistant_thread_context_changed assistant_thread_started
 	call_rejected channel_created channel_history_changed channel_shared channel_unshared dnd_updated dnd_updated_user
 	email_domain_changed emoji_changed file_change file_comment_added file_comment_deleted file_comment_edited file_created
 	file_deleted file_public file_shared file_unshared function_executed goodbye grid_migration_finished grid_migration_started
@@ -66,7 +66,7 @@ func isCommon(u adapters.Update) bool {
 	case adapters.MessageEdit, adapters.MessageDeletion, adapters.ReactionChange, adapters.ReactionsCleared, adapters.PeopleJoined, adapters.PeopleLeft,
 		adapters.ChatRenamed, adapters.MessagePinned, adapters.MessageUnpinned:
 		return true
-	case adapters.ChatMigrated, adapters.ChatGained, adapters.ChatLost, adapters.UpdateGap, adapters.UnreadableUpdate:
+	case adapters.ChatMigrated, adapters.ChatGained, adapters.ChatLost, adapters.UpdateGap, adapters.UnreadableUpdate, adapters.ChoicePicked:
 	}
 	return false
 }
@@ -78,7 +78,7 @@ func (r reader) readKind(ctx context.Context, d *delivery) []adapters.Update {
 	case "slash_commands":
 		return r.command(ctx, d)
 	case "interactive":
-		return nil // we post nothing that can be pressed
+		return r.press(ctx, d)
 	default:
 		return []adapters.Update{r.unreadable(d, d.kind, "a kind of envelope we do not read", nil)}
 	}
@@ -124,6 +124,9 @@ func (r reader) elsewhere(cb callback) bool {
 
 // event calls the reader for the event's kind.
 func (r reader) event(ctx context.Context, e event, raw json.RawMessage) ([]adapters.Update, error) {
+	if e.ChannelType == "im" || e.Type != "message" {
+		r.c.agent.noteEvent(e)
+	}
 	switch e.Type {
 	case "message":
 		updates, err := r.message(ctx, raw)
@@ -146,9 +149,11 @@ func (r reader) event(ctx context.Context, e event, raw json.RawMessage) ([]adap
 		return r.pin(ctx, e)
 	case "user_change", "user_profile_changed", "user_status_changed", "team_join":
 		return r.person(ctx, e)
+	case "agent_session_stopped":
+		return r.stopped(ctx, e)
 	case "app_rate_limited":
 		return []adapters.Update{rateLimited("", e.Limited)}, nil
-	case "app_home_opened": // whoever dispatches fills it
+	case "app_home_opened", "app_context_changed": // the dispatcher fills the one, the other tells the form of direct chats
 		return nil, nil
 	}
 	if slices.Contains(quiet, e.Type) {
@@ -224,6 +229,20 @@ func (r reader) reaction(ctx context.Context, e event) ([]adapters.Update, error
 		Key:  eventKey(e.Type, e.Item.Channel, e.Item.TS, who, e.Reaction, e.At),
 		Chat: r.c.names.chat(ctx, e.Item.Channel, e.ChannelType, r.self.Team),
 		From: r.who(ctx, who, e.UserTeam), At: timeOf(e.At), Body: body,
+	}}, nil
+}
+
+// stopped reads a press of Slack's own Stop in the session of a thread
+// (docs.slack.dev/ai/agent-sessions).
+func (r reader) stopped(ctx context.Context, e event) ([]adapters.Update, error) {
+	on, who := idOf(e.Channel), idOf(e.User)
+	if on == "" || e.Thread == "" || who == "" {
+		return nil, fmt.Errorf("it does not say who stopped the session of which thread")
+	}
+	return []adapters.Update{{
+		Key:  eventKey(e.Type, on, e.Thread, who, e.At),
+		Chat: r.c.names.chat(ctx, on, "", r.self.Team), Thread: adapters.Thread{ID: e.Thread}, From: r.who(ctx, who, e.UserTeam), At: timeOf(e.At),
+		Body: adapters.ChoicePicked{Stop: true, Message: e.Thread},
 	}}, nil
 }
 

@@ -27,8 +27,8 @@ const maxUpload = 100 << 20
 // MaxFile returns how many bytes a file may have.
 func (c *messageSender) MaxFile(string) int64 { return maxUpload }
 
-// upload puts files into the workspace, where nobody sees them yet, and returns
-// their ids. Nothing is posted when it fails.
+// upload puts files into the workspace without sharing them, and returns their ids.
+// Nothing is posted when it fails.
 func (c *messageSender) upload(ctx context.Context, files []adapters.OutgoingFile) ([]string, error) {
 	var ids []string
 	for _, f := range files {

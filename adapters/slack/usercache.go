@@ -128,9 +128,9 @@ func portrait(address string) string {
 	return address
 }
 
-// chat returns the conversation with that id. kind is its channel_type, when the
-// event says it. One of which nobody says what it is belongs to no workspace, for it
-// may be a group chat.
+// chat returns the conversation with that id. kind is its channel_type, when the event
+// says it. A conversation of unknown kind gets no workspace, since it may be a group
+// chat.
 func (n *names) chat(ctx context.Context, id, kind, team string) adapters.Chat {
 	n.mu.Lock()
 	known, ok := n.chats[id]

@@ -33,6 +33,12 @@ type event struct {
 	UserTeam    string `json:"user_team"`
 	Inviter     string `json:"inviter"`
 	Actor       string `json:"actor_id"`
+	Thread      string `json:"thread_ts"` // of an agent's session
+	Tab         string `json:"tab"`       // of app_home_opened
+	// Context and AppContext say what a person looks at: the one in an event about it, the
+	// other in a message.
+	Context    json.RawMessage `json:"context"`
+	AppContext json.RawMessage `json:"app_context"`
 
 	Reaction string `json:"reaction"`
 	Item     item   `json:"item"`

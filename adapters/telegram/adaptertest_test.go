@@ -78,6 +78,19 @@ func openRig(t *testing.T) adaptertest.SuiteFixture {
 		},
 		Typed: func(chat string) bool { return len(r.chat(chat).Actions()) > 0 },
 		Logs:  r.host.Log.String,
+		Press: func(chat, message, label string) {
+			if !r.maya.Presses(r.chat(chat), number(message), label) {
+				r.t.Errorf("message %s has no button %q", message, label)
+			}
+		},
+		Told: func(chat string) (all []string) {
+			for _, p := range faketelegram.PressedIn(r.chat(chat)) {
+				if p.Text != "" {
+					all = append(all, p.Text)
+				}
+			}
+			return all
+		},
 	}
 }
 
@@ -167,10 +180,14 @@ func (r *rig) requests() int {
 func (r *rig) sent(chat string) []adaptertest.SentMessage {
 	var all []adaptertest.SentMessage
 	for _, m := range r.chat(chat).Sent() {
-		all = append(all, adaptertest.SentMessage{
+		one := adaptertest.SentMessage{
 			Message: text(m.ID), Thread: text(m.Thread), ReplyTo: text(m.ReplyTo), Text: m.Text,
 			Deleted: m.Deleted, Reactions: m.Reactions[r.bot.ID()],
-		})
+		}
+		for _, b := range m.Buttons {
+			one.Buttons = append(one.Buttons, b.Text)
+		}
+		all = append(all, one)
 	}
 	return all
 }

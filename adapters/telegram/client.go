@@ -16,7 +16,7 @@ import (
 	"github.com/trestle-bridge/trestle/internal/safehttp"
 )
 
-// Options say which bot this is and where its server stands.
+// Options name the bot and the address of its server.
 type Options struct {
 	// Token is the bot's token as BotFather gave it. Required.
 	Token adapters.SecretString
@@ -64,6 +64,7 @@ type Client struct {
 	self      atomic.Pointer[user] // set by Connect
 	receiving atomic.Bool          // set while Receive runs
 	resumes   atomic.Bool          // it failed, and not because another program receives: it will run again
+	serverFeatures
 }
 
 var (

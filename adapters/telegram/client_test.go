@@ -90,7 +90,7 @@ func TestBaseURLMayHaveAFolder(t *testing.T) {
 	}
 }
 
-// SECURITY S16: whatever goes wrong, the token is not in what is said of it.
+// SECURITY S16: no error and no log line contains the token.
 func TestTokenIsInNoErrorAndNoLog(t *testing.T) {
 	echo := func(status int, header, body string) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) {

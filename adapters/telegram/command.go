@@ -114,9 +114,9 @@ type menuEntry struct {
 	Description string `json:"description"`
 }
 
-// Commands sets the bot's menu in all chats and languages; an empty one takes it
-// away. What Telegram does not take as a name is Invalid. A menu that stands
-// already is left alone.
+// Commands sets the bot's menu in all chats and languages; an empty one takes it away.
+// What Telegram does not take as a name is Invalid. A menu that is set already is left
+// alone.
 func (c *Client) Commands(ctx context.Context, entries []adapters.CommandMenuEntry) error {
 	menu := make([]menuEntry, 0, len(entries))
 	for _, e := range entries {

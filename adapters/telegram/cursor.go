@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// position is where receiving stands. Stored as decimal numbers with spaces
+// position is how far receiving has come. Stored as decimal numbers with spaces
 // between: the next offset, when the platform was last heard, when it last had
 // something for us, both in Unix seconds, and 1 at the end if it calls us.
 type position struct {

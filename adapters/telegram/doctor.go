@@ -35,7 +35,7 @@ func (c *Client) Examine(ctx context.Context, chats []string, served bool) []ada
 	}
 	me, err := call[selfUser](ctx, c, "getMe", nil, c.limit)
 	if err != nil {
-		return []adapters.AccountDiagnosis{c.unreached(err)}
+		return []adapters.AccountDiagnosis{unreached(c.endpoint, err)}
 	}
 	found := c.examineWay(ctx, served)
 	if !me.ReadsAll {
@@ -84,19 +84,19 @@ func fine(me user, chats int) string {
 }
 
 // unreached says why getMe failed.
-func (c *Client) unreached(err error) adapters.AccountDiagnosis {
+func unreached(endpoint string, err error) adapters.AccountDiagnosis {
 	if adapters.KindOf(err) == adapters.Unauthorized {
 		return fail("TRS-T08", "Telegram refuses the token", "@BotFather → /token shows the one that is good; put it where the configuration names it")
 	}
 	return fail("TRS-T09", "Telegram's server does not answer: "+adapters.ReasonOf(err),
-		"see that this machine reaches "+strings.TrimSuffix(c.endpoint, "/bot%s/%s")+", or set api_url")
+		"see that this machine reaches "+strings.TrimSuffix(endpoint, "/bot%s/%s")+", or set api_url")
 }
 
 // examineWay finds what prevents receiving.
 func (c *Client) examineWay(ctx context.Context, served bool) []adapters.AccountDiagnosis {
 	hook, err := call[hookInfo](ctx, c, "getWebhookInfo", nil, c.limit)
 	if err != nil {
-		return []adapters.AccountDiagnosis{c.unreached(err)}
+		return []adapters.AccountDiagnosis{unreached(c.endpoint, err)}
 	}
 	if c.hook.url != "" {
 		return c.examineHook(hook)

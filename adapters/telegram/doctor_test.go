@@ -18,7 +18,7 @@ import (
 	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
-// ward is the fake Telegram with one bot that nobody polls for.
+// ward is the fake Telegram with one bot, and no client that polls for it.
 type ward struct {
 	*faketelegram.Server
 	bot   *faketelegram.BotUser
@@ -99,7 +99,7 @@ func (w *ward) webhook(t *testing.T) {
 	_ = resp.Body.Close()
 }
 
-// unanswered sets the webhook, to where nobody listens, and has something to say.
+// unanswered sets the webhook to an address without a listener, and posts a message.
 func (w *ward) unanswered(t *testing.T) {
 	t.Helper()
 	w.hook = "https://example.com/hook"

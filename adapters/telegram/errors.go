@@ -29,7 +29,7 @@ func (c *Client) judge(method string, seen httpx.CallOutcome, err error) error {
 	}
 	_, out.Kind = adapters.JudgeOutcome(adapters.CallOutcome{Written: seen.Written, Status: status, Own: ours})
 	if !ours {
-		c.judgeForeign(out, seen, err)
+		judgeForeign(c.token, out, seen, err)
 		return out
 	}
 	judgeRefusal(out, refusal)
@@ -39,7 +39,7 @@ func (c *Client) judge(method string, seen httpx.CallOutcome, err error) error {
 
 // judgeForeign judges what is not Telegram's own error: no answer, half an
 // answer, a page of something in between.
-func (c *Client) judgeForeign(out *adapters.Error, seen httpx.CallOutcome, err error) {
+func judgeForeign(token adapters.SecretString, out *adapters.Error, seen httpx.CallOutcome, err error) {
 	switch {
 	case out.Kind == adapters.Limited:
 		seconds, _ := strconv.Atoi(seen.Header.Get("Retry-After"))
@@ -49,7 +49,7 @@ func (c *Client) judgeForeign(out *adapters.Error, seen httpx.CallOutcome, err e
 		// between, which cannot tell what happened behind it.
 		out.Kind = adapters.Unknown
 	}
-	out.Err = httpx.RedactError(err, seen.Status, c.token)
+	out.Err = httpx.RedactError(err, seen.Status, token)
 }
 
 // judgeRefusal reads Telegram's own error.

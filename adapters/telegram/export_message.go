@@ -18,7 +18,7 @@ import (
 type exportMessage struct {
 	ID          int64          `json:"id"`
 	Type        string         `json:"type"` // message, service
-	Date        string         `json:"date"` // local time of whoever exported
+	Date        string         `json:"date"` // local time of the person who exported
 	Unix        string         `json:"date_unixtime"`
 	From        string         `json:"from"`
 	FromID      string         `json:"from_id"` // user5, channel7, chat9

@@ -11,11 +11,11 @@ import (
 	"github.com/trestle-bridge/trestle/internal/failpoint"
 )
 
-// crashPoints returns a context whose request is a place to die at once its last
-// byte is on the wire: a message that nobody has answered yet (K17), or the poll
-// that acknowledges what came before its offset (K4). It needs a connection that
-// [crashable] made, without TLS. Nothing can be told to fail there, so only plans
-// that end or hold up the process have an effect. An ordinary build returns ctx.
+// crashPoints returns a context whose request is a place to die at once its last byte
+// is on the wire: a message without an answer yet, or the poll that acknowledges the
+// updates before its offset. It needs a connection that [crashable] made, without TLS.
+// The request itself cannot be made to fail there, so only plans that end or pause the
+// process have an effect. An ordinary build returns ctx.
 func crashPoints(ctx context.Context, method, offset string) context.Context {
 	point := ""
 	switch {

@@ -61,11 +61,17 @@ func (in *inbox) take() []adapters.Update {
 // open starts the fake and, when receiving, the adapter.
 func open(t *testing.T) *world {
 	t.Helper()
+	return openOn(t, faketelegram.Options{})
+}
+
+// openOn is open with a fake of one's choice.
+func openOn(t *testing.T, o faketelegram.Options) *world {
+	t.Helper()
 	var network fake.MemoryNetwork
 	ln, err := network.Listen("telegram.test")
 	testutil.OK(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
-	w := &world{Server: faketelegram.NewTelegram(faketelegram.Options{}), http: network.Client(), cancel: cancel}
+	w := &world{Server: faketelegram.NewTelegram(o), http: network.Client(), cancel: cancel}
 	w.bot = w.AddBot(faketelegram.BotProfile{Token: token, Name: "Ada", Username: "ada_bot"})
 	w.kai = w.AddPerson(faketelegram.UserProfile{Name: "Kai", Username: "kai"})
 	w.client, err = telegram.New(telegram.Options{Token: token, APIURL: "http://telegram.test", HTTPClient: w.http})
@@ -154,7 +160,7 @@ func TestConversationWithTheFake(t *testing.T) {
 			w.client.Delete(t.Context(), last),
 			w.client.Delete(t.Context(), last), // gone already is success
 			w.client.React(t.Context(), adapters.MessageRef{Chat: u.Chat.ID, Message: m.ID}, "👍"),
-			w.client.Typing(t.Context(), u.Chat.ID, u.Thread.ID),
+			w.client.Typing(t.Context(), adapters.MessageRef{Chat: u.Chat.ID, Thread: u.Thread.ID}),
 		} {
 			if call != nil {
 				t.Error(call)

@@ -82,7 +82,7 @@ func tells(u adapters.Update) (what string, told bool) {
 		return "pinned", true
 	case adapters.MessageUnpinned:
 		return "unpinned", true
-	case adapters.ReactionsCleared, adapters.MessageDeletion, adapters.ChatMigrated, adapters.ChatGained, adapters.ChatLost, adapters.UpdateGap, adapters.UnreadableUpdate:
+	case adapters.ChoicePicked, adapters.ReactionsCleared, adapters.MessageDeletion, adapters.ChatMigrated, adapters.ChatGained, adapters.ChatLost, adapters.UpdateGap, adapters.UnreadableUpdate:
 		return "", false
 	}
 	return "", false

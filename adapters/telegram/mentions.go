@@ -7,8 +7,8 @@ import (
 	"github.com/trestle-bridge/trestle/adapters/mentions"
 )
 
-// linkMentions makes @Name in markup call the people given, and nobody else. Who
-// has a handle is called by it, the others by a link to their id. Code and links
+// linkMentions makes @Name in markup notify the people given, and no others. A person
+// with a username is mentioned by it, the others by a link to their id. Code and links
 // stay as they are.
 func linkMentions(markup string, people []adapters.Person) string {
 	names := mentions.Of(people, written)

@@ -72,6 +72,13 @@ func (m *message) read(raw json.RawMessage) error {
 	return nil
 }
 
+// UnmarshalJSON reads a message of which a field may have a form that we do not know: the
+// others are read all the same.
+func (m *message) UnmarshalJSON(raw []byte) error {
+	type fields message
+	return adapters.DecodeFields(raw, (*fields)(m), "message_id", "chat", "from", "sender_chat", "text", "caption")
+}
+
 // update returns what every update made of m has; its body is to be set.
 func (m *message) update() adapters.Update {
 	return adapters.Update{

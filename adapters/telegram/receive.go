@@ -12,6 +12,7 @@ import (
 	tgbotapi "github.com/go-telegram-bot-api/telegram-bot-api/v5"
 
 	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/adapters/httpx"
 )
 
 const (
@@ -21,15 +22,6 @@ const (
 	// that does not hold polls open would otherwise be asked without end.
 	hurried = 250 * time.Millisecond
 )
-
-// allowedUpdates names every kind of update there is but for inline queries,
-// whose words strangers write while they type. What we do not read is kept as it
-// came. Telegram keeps the list until it is told another, and leaves out members
-// and reactions unless they are named.
-const allowedUpdates = `["message","edited_message","channel_post","edited_channel_post","business_connection",` +
-	`"business_message","edited_business_message","deleted_business_messages","guest_message","message_reaction",` +
-	`"message_reaction_count","callback_query","shipping_query","pre_checkout_query","purchased_paid_media","poll",` +
-	`"poll_answer","my_chat_member","chat_member","chat_join_request","chat_boost","removed_chat_boost","managed_bot"]`
 
 // Receive takes updates until ctx is done or the platform fails: as Telegram
 // calls when there is a WebhookURL, else by polling.
@@ -98,6 +90,7 @@ func (c *Client) pollUntilDone(ctx context.Context, read reader, at position, si
 			at = next
 			pause.Reset()
 		}
+		c.learn(ctx, c)
 		if len(raw) == 0 && hold > 0 {
 			adapters.SleepContext(ctx, hurried-now.Sub(asked))
 		}
@@ -127,14 +120,17 @@ func (c *Client) pollOnce(ctx context.Context, at position, hold time.Duration) 
 // returned as spoiled, beside the error.
 func (c *Client) ask(ctx context.Context, offset int64, limit int, hold time.Duration) (raw []json.RawMessage, spoiled []byte, err error) {
 	params := tgbotapi.Params{
-		"timeout":         strconv.Itoa(int(hold / time.Second)),
-		"limit":           strconv.Itoa(limit),
-		"allowed_updates": allowedUpdates,
+		"timeout": strconv.Itoa(int(hold / time.Second)),
+		"limit":   strconv.Itoa(limit),
 	}
 	if offset > 0 {
 		params["offset"] = formatID(offset)
 	}
-	raw, seen, err := callSeen[[]json.RawMessage](ctx, c, "getUpdates", params, hold+pollSlack)
+	var seen httpx.CallOutcome
+	err = c.naming(c.log, params, func() (err error) {
+		raw, seen, err = callSeen[[]json.RawMessage](ctx, c, "getUpdates", params, hold+pollSlack)
+		return err
+	})
 	if err != nil && seen.Status/100 == 2 && updateID.Match(seen.Whole) && !json.Valid(seen.Whole) {
 		spoiled = seen.Whole
 	}
@@ -176,7 +172,7 @@ func (c *Client) batch(read reader, raw []json.RawMessage, at position, now time
 		}
 		next.offset = max(next.offset, id+1)
 		b.Updates = append(b.Updates, updates...)
-		c.noteUnreadable(updates)
+		noteUnreadable(c.log, updates)
 	}
 	if len(raw) > 0 || next.moved == 0 {
 		next.moved = now.Unix()
@@ -200,10 +196,11 @@ func (r reader) decodeGuarded(lg *slog.Logger, raw json.RawMessage, atLeast int6
 	return id, updates
 }
 
-func (c *Client) noteUnreadable(updates []adapters.Update) {
+// noteUnreadable logs the updates that could not be read.
+func noteUnreadable(log *slog.Logger, updates []adapters.Update) {
 	for _, u := range updates {
 		if bad, ok := u.Body.(adapters.UnreadableUpdate); ok {
-			c.log.Warn("update not readable", "update", u.ID, "kind", bad.Kind, "reason", bad.Reason)
+			log.Warn("update not readable", "update", u.ID, "kind", bad.Kind, "reason", bad.Reason)
 		}
 	}
 }

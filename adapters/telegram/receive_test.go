@@ -55,7 +55,7 @@ func TestNextPollConfirmsOnlyWhatTheSinkTook(t *testing.T) {
 		to := &sink{}
 		inner := s.reply
 		s.reply = func(a asked) (int, string) {
-			if got, want := len(to.updates()) > 0, a.Form.Get("offset") != ""; got != want {
+			if got, want := len(to.updates()) > 0, a.Form.Get("offset") != ""; a.Method == "getUpdates" && got != want {
 				t.Errorf("poll with offset %q while the sink has taken updates: %t", a.Form.Get("offset"), got)
 			}
 			return inner(a)

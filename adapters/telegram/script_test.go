@@ -23,8 +23,8 @@ type asked struct {
 	At     time.Time
 }
 
-// script is a Telegram server without a network: reply answers each request, in
-// order. It stands where the transport stands, so that time can be a bubble's.
+// script is a Telegram server without a network: reply answers each request, in order.
+// It replaces the transport, so that tests run in a synctest bubble.
 type script struct {
 	t     *testing.T
 	reply func(a asked) (status int, body string)
@@ -107,7 +107,10 @@ func polls(t *testing.T, bodies ...string) *script {
 	t.Helper()
 	s := &script{t: t}
 	left := bodies
-	s.reply = func(asked) (int, string) {
+	s.reply = func(a asked) (int, string) {
+		if a.Method == "getWebhookInfo" {
+			return 200, `{"ok":true,"result":{"url":""}}`
+		}
 		if len(left) == 0 {
 			return hang, ""
 		}

@@ -20,8 +20,8 @@ var (
 	_ adapters.TypingNotifier = (*Client)(nil)
 )
 
-// noPreview keeps Telegram from fetching what a text links to: a fetch would
-// carry out whatever the URL holds, with nobody's click.
+// noPreview keeps Telegram from fetching what a text links to: a fetch would send the
+// URL's query to its host although no person clicked.
 const noPreview = `{"is_disabled":true}`
 
 // sentMessage is what we need of the message Telegram returns.
@@ -71,6 +71,9 @@ func postParams(p adapters.OutgoingMessage) (tgbotapi.Params, error) {
 	if p.Thread != "" {
 		params["message_thread_id"] = p.Thread
 	}
+	if len(p.Choices) > 0 {
+		params["reply_markup"] = keyboard(p.Choices)
+	}
 	if p.ReplyTo != "" && !strings.HasPrefix(p.ReplyTo, exported) { // which no live message answers to
 		id, err := strconv.ParseInt(p.ReplyTo, 10, 64)
 		if err != nil {
@@ -98,16 +101,25 @@ func callHTML[T any](ctx context.Context, c *Client, method string, params tgbot
 	return call[T](ctx, c, method, plain, c.limit)
 }
 
-// Edit replaces the words of message m by text, one part as Split returned it.
-// Telegram's "message is not modified" is success.
+// Edit replaces the words of message m by text, one part as Split returned it. Without a
+// reply_markup Telegram takes the message's buttons away. Telegram's "message is not modified" is success.
 func (c *Client) Edit(ctx context.Context, m adapters.MessageRef, text string) error {
-	_, err := callHTML[json.RawMessage](ctx, c, "editMessageText", tgbotapi.Params{
+	return c.EditChoices(ctx, m, text, nil)
+}
+
+// EditChoices is Edit that gives the message these buttons.
+func (c *Client) EditChoices(ctx context.Context, m adapters.MessageRef, text string, choices []adapters.ChoiceButton) error {
+	params := tgbotapi.Params{
 		"chat_id":              m.Chat,
 		"message_id":           m.Message,
 		"text":                 text,
 		"parse_mode":           "HTML",
 		"link_preview_options": noPreview,
-	})
+	}
+	if len(choices) > 0 {
+		params["reply_markup"] = keyboard(choices)
+	}
+	_, err := callHTML[json.RawMessage](ctx, c, "editMessageText", params)
 	if refusedFor(err, "message is not modified") {
 		return nil
 	}

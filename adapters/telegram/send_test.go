@@ -259,7 +259,7 @@ func TestReactionsAreTelegramsOwn(t *testing.T) {
 
 func TestTypingKeepsToTheThread(t *testing.T) {
 	s, c := answers(t, 200, `{"ok":true,"result":true}`)
-	testutil.OK(t, c.Typing(t.Context(), "5", "9"))
+	testutil.OK(t, c.Typing(t.Context(), adapters.MessageRef{Chat: "5", Thread: "9"}))
 	if form := s.calls("sendChatAction")[0].Form; form.Get("action") != "typing" || form.Get("message_thread_id") != "9" {
 		t.Errorf("sent %v", form)
 	}

@@ -68,7 +68,7 @@ func (m *message) migrated(from chat, to int64) []adapters.Update {
 	return []adapters.Update{u}
 }
 
-// by returns who removed a person: nobody when they went by themselves.
+// by returns who removed a person; zero when they left by themselves.
 func by(actor adapters.Person, gone user) adapters.Person {
 	if actor.ID == formatID(gone.ID) {
 		return adapters.Person{}

@@ -13,7 +13,7 @@ import (
 	"github.com/trestle-bridge/trestle/adapters/markup"
 )
 
-// bare returns s without white space and what nobody sees: a cut may drop these.
+// bare returns s without white space and invisible characters: a cut may drop these.
 func bare(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) || markup.Blank(string(r)) {

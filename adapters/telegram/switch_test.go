@@ -76,7 +76,7 @@ func TestSwitchingBetweenPollingAndWebhookKeepsEveryUpdate(t *testing.T) {
 		seen := map[string]bool{}
 		for i := range 10 {
 			c := []*telegram.Client{polling, called}[i%2]
-			say(3) // while nobody receives
+			say(3) // while no client receives
 			turn, stop := context.WithCancel(ctx)
 			var receiving sync.WaitGroup
 			receiving.Go(func() {

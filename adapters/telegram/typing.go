@@ -11,11 +11,21 @@ import (
 	"github.com/trestle-bridge/trestle/adapters"
 )
 
-var _ adapters.DraftShower = (*Client)(nil)
+var (
+	_ adapters.DraftShower = (*Client)(nil)
+	_ adapters.Stopper     = (*Client)(nil)
+)
+
+// ShowRun shows nothing: Telegram has no sign for a run but what is being written.
+func (*Client) ShowRun(context.Context, adapters.RunStatus) (adapters.StopControl, error) {
+	return adapters.StopGrown, nil
+}
 
 // Preview shows the text of p as a draft, which Telegram has in private chats
 // alone: it is animated, fades after 30 seconds, and is no message
-// (core.telegram.org/bots/api#sendmessagedraft).
+// (core.telegram.org/bots/api#sendmessagedraft). While one is shown, Telegram for Android has no
+// button to send. Choices stand for Telegram's own Stop, which servers older than Bot API 10.3
+// ignore.
 func (c *Client) Preview(ctx context.Context, p adapters.OutgoingMessage) error {
 	if !c.Whole(p.Chat) || p.Text == "" {
 		return &adapters.Error{Kind: adapters.Invalid, Op: "sendMessageDraft", Err: errors.New("only private chats show drafts, and only of words")}
@@ -26,6 +36,10 @@ func (c *Client) Preview(ctx context.Context, p adapters.OutgoingMessage) error 
 	}
 	delete(params, "reply_parameters")
 	delete(params, "link_preview_options")
+	delete(params, "reply_markup")
+	if len(p.Choices) > 0 {
+		params["can_stop"] = "true"
+	}
 	params["draft_id"] = formatID(draftID(p.Key))
 	_, err = callHTML[bool](ctx, c, "sendMessageDraft", params)
 	return err
@@ -42,10 +56,10 @@ func draftID(key string) int64 {
 }
 
 // Typing shows for five seconds, or until the next message, that we write.
-func (c *Client) Typing(ctx context.Context, chat, thread string) error {
-	params := tgbotapi.Params{"chat_id": chat, "action": "typing"}
-	if thread != "" {
-		params["message_thread_id"] = thread
+func (c *Client) Typing(ctx context.Context, at adapters.MessageRef) error {
+	params := tgbotapi.Params{"chat_id": at.Chat, "action": "typing"}
+	if at.Thread != "" {
+		params["message_thread_id"] = at.Thread
 	}
 	_, err := call[bool](ctx, c, "sendChatAction", params, c.limit)
 	return err

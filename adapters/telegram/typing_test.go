@@ -22,11 +22,11 @@ func TestDraftIsShownInPrivateChatsAndIsNoMessage(t *testing.T) {
 			p.Text = text
 			testutil.OK(t, w.client.Preview(t.Context(), p))
 		}
-		p.Key = "two"
+		p.Key, p.Choices = "two", []adapters.ChoiceButton{{Label: "Stop", Value: "stop run"}}
 		testutil.OK(t, w.client.Preview(t.Context(), p))
 		drafts := chat.Drafts()
 		if len(drafts) != 3 || drafts[0].ID != drafts[1].ID || drafts[1].ID == drafts[2].ID || drafts[0].ID == 0 ||
-			drafts[0].Text != "so far" || drafts[1].Text != "so far so good" {
+			drafts[0].Stop || !drafts[2].Stop || drafts[0].Text != "so far" || drafts[1].Text != "so far so good" {
 			t.Errorf("drafts %+v", drafts)
 		}
 		if len(chat.Sent()) != 0 {

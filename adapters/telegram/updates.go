@@ -64,6 +64,12 @@ func (r reader) read(e *envelope, raw json.RawMessage) []adapters.Update {
 	case e.ChatMember != nil:
 		kind = "chat_member"
 		updates, err = readMember(e.ChatMember)
+	case e.CallbackQuery != nil:
+		kind = "callback_query"
+		updates, err = readPress(e.CallbackQuery)
+	case e.StoppedGeneration != nil:
+		kind = "stopped_message_generation"
+		updates, err = readStop(e.StoppedGeneration)
 	default:
 		return []adapters.Update{unreadable(raw, *e.ID, unknownKind(raw, "update_id"), "a kind we do not read")}
 	}
@@ -72,7 +78,7 @@ func (r reader) read(e *envelope, raw json.RawMessage) []adapters.Update {
 	}
 	for i := range updates {
 		updates[i].Common = common(e, updates[i])
-		if !updates[i].Common && e.MyChatMember == nil {
+		if !updates[i].Common && e.MyChatMember == nil && e.CallbackQuery == nil {
 			updates[i].Alike = alike(updates[i])
 		}
 		if bad, ok := updates[i].Body.(adapters.UnreadableUpdate); ok {
@@ -86,13 +92,14 @@ func (r reader) read(e *envelope, raw json.RawMessage) []adapters.Update {
 	return updates
 }
 
-// common reports whether every bot in the chat gives the fact the same key.
-// Supergroups and channels number their messages for everybody; elsewhere each
-// account counts for itself. Our own standing is nobody else's.
+// common reports whether every bot in the chat gives the fact the same key. Supergroups
+// and channels number their messages for all accounts; elsewhere each account has its
+// own numbers. The bot's own membership and the buttons of its messages concern the bot
+// alone.
 func common(e *envelope, u adapters.Update) bool {
 	_, unread := u.Body.(adapters.UnreadableUpdate)
 	id, err := strconv.ParseInt(u.Chat.ID, 10, 64)
-	return err == nil && id < superID(0) && e.MyChatMember == nil && !unread
+	return err == nil && id < superID(0) && e.MyChatMember == nil && e.CallbackQuery == nil && !unread
 }
 
 // updateID finds an update's id where JSON cannot be parsed.
@@ -116,7 +123,7 @@ func unreadable(raw json.RawMessage, id int64, kind, reason string) adapters.Upd
 	}
 	var kinds map[string]json.RawMessage
 	if onBehalf[kind] {
-		u.Raw = nil // what people wrote to somebody else is not kept
+		u.Raw = nil // what people wrote to another account is not kept
 		return u
 	}
 	if json.Unmarshal(raw, &kinds) != nil {

@@ -215,8 +215,8 @@ func TestAnEditThatCannotBeReadTakesNoWordsAway(t *testing.T) {
 	}
 }
 
-// The General topic of a forum has no id, and its messages are the chat's own: whoever
-// renames it renames no chat.
+// The General topic of a forum has no id, and its messages are the chat's own: to
+// rename it does not rename the chat.
 func TestTheNameOfTheGeneralTopicIsNotTheChats(t *testing.T) {
 	const head = `{"update_id":9,"message":{"message_id":4,"date":8,"chat":{"id":-1001,"type":"supergroup","title":"Family","is_forum":true},"from":{"id":5},`
 	if u := one(t, head+`"forum_topic_edited":{"name":"Lobby"}}}`); u.Raw == nil || u.Thread.ID != "" {

@@ -48,9 +48,9 @@ type session struct {
 	calls sync.WaitGroup
 }
 
-// hookSecret returns what Telegram must show when it calls. It is made from the
-// token, so that it lasts over restarts, differs from bot to bot and is known to
-// nobody who does not own the bot anyway; it serves this purpose alone.
+// hookSecret returns what Telegram must show when it calls. It is derived from the
+// token, so that it survives restarts, differs from bot to bot and is known only to
+// programs that have the token; it has no other use.
 func hookSecret(token adapters.SecretString) string {
 	mac := hmac.New(sha256.New, []byte(token))
 	_, _ = mac.Write([]byte("trestle: telegram webhook")) // a hash never fails
@@ -96,9 +96,11 @@ func (c *Client) beCalled(ctx context.Context, read reader, at position, sink ad
 	s := &session{read: read, sink: sink}
 	c.hook.begin(s)
 	defer c.hook.end(s)
-	_, err := call[bool](ctx, c, "setWebhook", tgbotapi.Params{
-		"url": c.hook.url, "secret_token": c.hook.secret, "allowed_updates": allowedUpdates, "max_connections": "40",
-	}, c.limit)
+	params := tgbotapi.Params{"url": c.hook.url, "secret_token": c.hook.secret, "max_connections": "40"}
+	err := c.naming(c.log, params, func() error {
+		_, err := call[bool](ctx, c, "setWebhook", params, c.limit)
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -111,6 +113,9 @@ type hookInfo struct {
 	Pending   int    `json:"pending_update_count"`
 	ErrorDate int64  `json:"last_error_date"`
 	Error     string `json:"last_error_message"`
+	// Allowed are the updates that the server sends: those of the last allowed_updates that
+	// it knows.
+	Allowed []string `json:"allowed_updates"`
 }
 
 // watchHook looks at the webhook now and then: a silent chat and a dead proxy
@@ -130,6 +135,7 @@ func (c *Client) watchHook(ctx context.Context, sink adapters.UpdateSink) error 
 			told = info.ErrorDate
 			c.log.Warn("telegram cannot call us", "reason", info.Error, "waiting", info.Pending)
 		}
+		c.note(info)
 		sink.Alive(now)
 		if now.Sub(stored) >= renewal {
 			if err := sink.Accept(ctx, adapters.UpdateBatch{Cursor: calledAt(now).cursor()}); err != nil {
@@ -248,6 +254,6 @@ func (c *Client) take(ctx context.Context, s *session, raw json.RawMessage) erro
 	now := time.Now()
 	s.sink.Alive(now)
 	_, updates := s.read.decodeGuarded(c.log, raw, 0)
-	c.noteUnreadable(updates)
+	noteUnreadable(c.log, updates)
 	return s.sink.Accept(ctx, adapters.UpdateBatch{Updates: updates, Cursor: calledAt(now).cursor()})
 }

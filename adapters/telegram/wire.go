@@ -19,6 +19,8 @@ type envelope struct {
 	MessageReaction   json.RawMessage `json:"message_reaction"`
 	MyChatMember      json.RawMessage `json:"my_chat_member"`
 	ChatMember        json.RawMessage `json:"chat_member"`
+	CallbackQuery     json.RawMessage `json:"callback_query"`
+	StoppedGeneration json.RawMessage `json:"stopped_message_generation"`
 }
 
 type user struct {
@@ -116,7 +118,7 @@ type entity struct {
 	Language string `json:"language"`
 }
 
-// service is what a message tells when nobody said anything.
+// service holds the fields of a service message, which has no text of a person.
 type service struct {
 	NewMembers   []user    `json:"new_chat_members"`
 	LeftMember   *user     `json:"left_chat_member"`

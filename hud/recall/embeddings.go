@@ -44,10 +44,10 @@ type similarity struct {
 	near float64
 }
 
-// addEmbeddingScores raises the scores of lines whose similarity to the query stands
-// out: of n unrelated lines the most similar one lies about sqrt(2 ln n) standard
-// deviations above the mean by chance, so only what exceeds that counts. Foreign
-// rooms are left out: their embeddings are compared nowhere.
+// addEmbeddingScores raises the scores of lines whose similarity to the query is above
+// chance: of n unrelated lines the most similar one lies about sqrt(2 ln n) standard
+// deviations above the mean by chance, so only what exceeds that counts. Foreign rooms
+// are left out: their embeddings are compared nowhere.
 func addEmbeddingScores(rooms []scoredRoom, asked spaces.EmbeddingVector, weight float64) {
 	if asked == nil || weight <= 0 {
 		return

@@ -21,8 +21,8 @@ func aProblem(id AlertID, subject string, opened, closed int) Alert {
 	return p
 }
 
-// DELIVERY 2.7, F30: what is known of problems is what the record has and what it could
-// not take, each problem once, as it stands.
+// DELIVERY 2.7, F30: the list of problems is the stored ones and those that could not
+// be stored, each once, in its newest state.
 func TestWhatIsHeldLiesOverTheRecord(t *testing.T) {
 	acked := aProblem(1, "acme", 0, 0)
 	acked.Acked = start.Add(time.Hour)
@@ -72,8 +72,8 @@ func TestAllThatWasHeldIsRecorded(t *testing.T) {
 	testutil.Same(t, "recorded is", want, b.rows)
 }
 
-// ECOSYSTEM 8: what has a number is taken on in the record, whatever is held beside it;
-// a number that nobody has is the record's to refuse.
+// ECOSYSTEM 8: a problem with a number is acknowledged in the store, whatever the
+// buffer holds beside it; the store refuses an unknown number.
 func TestWhatHasANumberIsTakenOnInTheRecord(t *testing.T) {
 	b := book{rows: []Alert{aProblem(1, "acme", 0, 0)}}
 	s := new(MemoryBuffer).Over(&b)

@@ -13,6 +13,7 @@ const (
 	Misconfigured ProblemCode = "TRS-C01"
 	BadReload     ProblemCode = "TRS-C02"
 	LoggedSecret  ProblemCode = "TRS-C06"
+	PromptMissing ProblemCode = "TRS-C07"
 	DenialBurst   ProblemCode = "TRS-G01"
 	ClockSkew     ProblemCode = "TRS-H01"
 	ModelKey      ProblemCode = "TRS-M01"
@@ -37,6 +38,7 @@ const (
 	Disagree      ProblemCode = "TRS-R15"
 	NotTaken      ProblemCode = "TRS-R18"
 	Unwritable    ProblemCode = "TRS-R19"
+	Emptied       ProblemCode = "TRS-R20"
 )
 
 // OfDelivery returns the code of the problem behind an action that did not reach
@@ -72,11 +74,12 @@ var kinds = []kind{
 	{Misconfigured, Fail, "{} is misconfigured", "trestle config check"},
 	{BadReload, Fail, "the changed configuration is invalid and not in force", "trestle config check"},
 	{LoggedSecret, Warn, "a credential was about to be written into the log of {}", "see TRS-C06 in docs/problems.md"},
+	{PromptMissing, Warn, "the prompt {} is activated and cannot be used", "mend its file, or see trestle prompts rollback"},
 	{DenialBurst, Warn, "acts of {} are refused again and again", "trestle runs --since 1h, then trestle explain RUN"},
 	{ClockSkew, Warn, "the clock differs from that of {}", "set the clock of this machine, by NTP for instance"},
-	{ModelKey, Fail, "the key of {} is refused", "trestle doctor model"},
+	{ModelKey, Fail, "the endpoint of {} refuses its key or its account", "trestle doctor model"},
 	{NoModel, Fail, "the endpoint has no model for {}", "trestle doctor model"},
-	{Truncates, Fail, "the endpoint of {} cuts prompts without saying so", "trestle doctor model"},
+	{Truncates, Fail, "the endpoint of {} reads less of a prompt than is configured", "trestle doctor model"},
 	{ModelDown, Fail, "the endpoint of {} does not answer", "trestle doctor model"},
 	{NoActs, Warn, "the model of {} writes text in place of calling tools: it can talk, and do nothing else", "trestle doctor model"},
 	{BudgetNear, Warn, "four fifths of {} are spent for today", "raise {}, or wait for the day to end (UTC)"},
@@ -95,6 +98,7 @@ var kinds = []kind{
 	{Disagree, Warn, "the {} of the processes do not fit together", "trestle status, and see TRS-R15 in docs/problems.md"},
 	{NotTaken, Fail, "work of {} is due and nobody takes it up", "see TRS-R18 in docs/problems.md"},
 	{Unwritable, Fail, "{} cannot be written", "see TRS-R19 in docs/problems.md"},
+	{Emptied, Warn, "{} was emptied, and is in use again", "nothing; see TRS-R20 in docs/problems.md"},
 	{LeaseLost, Warn, "{} lost the lease of a cycle to another process", "see that one process alone serves this record"},
 }
 

@@ -12,8 +12,8 @@ import (
 
 var errAddress = errors.New("the address is no URL")
 
-// A Heartbeat asks a dead man's switch every minute while all is well: a dead
-// process tells nobody, so the silence must.
+// A Heartbeat calls a dead man's switch every minute while the process is healthy: a
+// dead process can send no alert, so the service alerts when the calls stop.
 type Heartbeat struct {
 	URL    string
 	Client *http.Client

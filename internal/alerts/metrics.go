@@ -3,6 +3,8 @@ package alerts
 import (
 	"context"
 	"time"
+
+	"github.com/trestle-bridge/trestle/internal/money"
 )
 
 // StoreMetrics are the figures of a record that problems are read from.
@@ -23,14 +25,14 @@ type AccountQueue struct {
 	Oldest  time.Time // when the oldest of it was decided
 }
 
-// UnclaimedWork is work that is due and that nobody has taken up.
+// UnclaimedWork is work that is due and that no process has claimed.
 type UnclaimedWork struct {
 	Minds  []UnclaimedMind  // by agent and circle
 	Queues []UnclaimedQueue // by account
 }
 
-// An UnclaimedMind is a mind with work that could begin: nobody has leased it, the mind
-// does not sleep, and no time to wait for is set.
+// An UnclaimedMind is a mind with work that could begin: no process has leased it, the
+// mind does not sleep, and no time to wait for is set.
 type UnclaimedMind struct {
 	Agent, Circle string
 	Rooms         int
@@ -56,7 +58,7 @@ type NamedCount struct {
 // DailyUsage is what an agent used in a space on one day.
 type DailyUsage struct {
 	Agent, Space string
-	Tokens       int
+	Used         money.UsedTokens
 }
 
 // A MetricsReader reads the vitals of a record.

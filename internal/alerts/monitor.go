@@ -36,7 +36,17 @@ type AlertMonitor struct {
 	Every time.Duration
 	// Logger takes a line when a problem opens or closes. Default: none are written.
 	Logger *slog.Logger
+
+	resumed time.Time // when the process last went on after it had been stopped
 }
+
+// Limits of a stop of the whole process (SIGSTOP, a machine that was suspended): how
+// much later than planned a round begins after one, and for how long no problem opens
+// then. What looks silent or late after a stop is so by the stop alone.
+const (
+	stoppedFor    = 20 * time.Second
+	settleResumed = time.Minute
+)
 
 // Run looks until ctx is done and returns nil.
 func (w *AlertMonitor) Run(ctx context.Context) error {
@@ -48,12 +58,25 @@ func (w *AlertMonitor) Run(ctx context.Context) error {
 	defer tick.Stop()
 	for {
 		w.Round(ctx, time.Now())
+		looked := time.Now()
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-tick.C:
 		}
+		w.rested(every, looked, time.Now())
 	}
+}
+
+// rested notes that the process was stopped, when a pause that should have lasted every
+// took much longer.
+func (w *AlertMonitor) rested(every time.Duration, from, to time.Time) {
+	stopped := max(to.Sub(from), to.Round(0).Sub(from.Round(0))) - every // a suspended machine's monotonic clock does not advance
+	if stopped < stoppedFor {
+		return
+	}
+	w.resumed = to
+	w.logger().Warn("the process was stopped; problems that this seems to show are not opened yet", "for", stopped.Round(time.Second).String())
 }
 
 // Round looks once, keeps what changed, and tells of what is due. What the store
@@ -70,7 +93,7 @@ func (w *AlertMonitor) Round(ctx context.Context, at time.Time) {
 }
 
 func (w *AlertMonitor) look(ctx context.Context, store Store, at time.Time) error {
-	o := probeResult{at: at}
+	o := probeResult{at: at, settling: !w.resumed.IsZero() && at.Sub(w.resumed) < settleResumed}
 	for _, l := range w.Looks {
 		seen, err := l.See(ctx)
 		if err != nil {

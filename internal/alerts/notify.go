@@ -40,7 +40,7 @@ func told(p Alert, at time.Time) Alert {
 	return p
 }
 
-// Alarm is what is said of a problem in a chat, in CommonMark.
+// Alarm returns the text of a problem for a chat, in CommonMark.
 func Alarm(p Alert, at time.Time) string {
 	if !p.Closed.IsZero() {
 		return fmt.Sprintf("✅ %s · over: %s. It lasted %s.", p.Code, p.What(), Span(p.Closed.Sub(p.Opened)))

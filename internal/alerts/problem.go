@@ -49,7 +49,7 @@ type Alert struct {
 	Count    int           `json:"count"`           // how often it came, or came back before it closed
 	Well     time.Time     `json:"well,omitzero"`   // since when it has not been seen; zero while it is
 	Closed   time.Time     `json:"closed,omitzero"` // zero while it is open
-	Acked    time.Time     `json:"acked,omitzero"`  // nobody is told before this
+	Acked    time.Time     `json:"acked,omitzero"`  // no notification before this
 
 	Told int  `json:"told"` // how often an operator was told that it is there
 	Over bool `json:"-"`    // an operator was told that it is over
@@ -64,8 +64,8 @@ func (p Alert) Remedy() string { return fill(kindOf(p.Code).Remedy, p.Subject) }
 // Quiet reports whether an operator has taken the problem on for now.
 func (p Alert) Quiet(at time.Time) bool { return p.Acked.After(at) }
 
-// About reports whether the problem is about an adapter, so that nobody can be
-// told of it there.
+// About reports whether the problem is about an adapter, which then cannot deliver its
+// alarm.
 func (p Alert) About(adapter string) bool { return p.Subject == adapter }
 
 func fill(text, subject string) string { return strings.ReplaceAll(text, "{}", subject) }

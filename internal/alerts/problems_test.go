@@ -132,6 +132,33 @@ func TestProblemClosesAfterAMinuteWell(t *testing.T) {
 	}
 }
 
+// A process that was stopped and goes on opens no problem for what is silent by that
+// alone; what lasts longer is told.
+func TestAStopOfTheProcessOpensNoProblem(t *testing.T) {
+	for name, c := range map[string]struct {
+		waited, ill time.Duration
+		opened      int
+	}{
+		"not stopped":            {11 * time.Second, 20 * time.Second, 1},
+		"stopped and well again": {10 * time.Minute, 50 * time.Second, 0},
+		"stopped and ill":        {10 * time.Minute, 2 * time.Minute, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench()
+			b.pass(t, 0, 10*time.Second)
+			on := 10*time.Second + c.waited
+			b.rested(10*time.Second, start.Add(10*time.Second), start.Add(on))
+			b.ill = true
+			b.pass(t, on, on+c.ill)
+			b.ill = false
+			b.pass(t, on+c.ill, on+c.ill+5*time.Minute)
+			if n := len(b.book.rows); n != c.opened {
+				t.Errorf("%d problems were opened, want %d: %+v", n, c.opened, b.book.rows)
+			}
+		})
+	}
+}
+
 // A look that cannot look says nothing: nothing closes on its account.
 func TestNothingIsConcludedFromABlindLook(t *testing.T) {
 	b := newBench()

@@ -21,7 +21,7 @@ func Worst(all []Alert) []Alert {
 	return open
 }
 
-// Unwell reports whether something fails that nobody has taken on.
+// Unwell reports whether there is a failure that no operator has acknowledged.
 func Unwell(all []Alert, at time.Time) bool {
 	return slices.ContainsFunc(all, func(p Alert) bool {
 		return p.Closed.IsZero() && p.Severity == Fail && !p.Quiet(at)

@@ -13,13 +13,18 @@ type probeResult struct {
 	covered []ProblemCode // that were checked without an error
 	seen    []Observation
 	at      time.Time
+	// settling is true soon after a stop of the process: no problem opens then.
+	settling bool
 }
 
-// advance returns those of the open problems that change by what was seen, and
-// new ones for what was not known. What nobody looked for stays as it is.
+// advance returns the open problems that the observations change, and new ones for
+// unknown observations. Problems that the probe did not look for are unchanged.
 func advance(open []Alert, o probeResult) (changed []Alert) {
 	for _, s := range dedupe(o.seen) {
 		i := slices.IndexFunc(open, func(p Alert) bool { return p.Code == s.Code && p.Subject == s.Subject })
+		if i < 0 && o.settling {
+			continue
+		}
 		if i < 0 {
 			changed = append(changed, Alert{
 				Code: s.Code, Severity: kindOf(s.Code).Severity, Subject: s.Subject, Evidence: s.Evidence,

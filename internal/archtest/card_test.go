@@ -75,6 +75,8 @@ func TestEachServiceHasItsClient(t *testing.T) {
 		"github.com/redis/go-redis/v9":                       "internal/pubsub/redis",
 		"github.com/jackc/pgx/v5":                            "internal/store/postgres",
 		"github.com/sashabaranov/go-openai":                  "internal/llm/openai",
+		"github.com/anthropics/anthropic-sdk-go":             "internal/llm/anthropic",
+		"google.golang.org/genai":                            "internal/llm/gemini",
 	} {
 		if used[client+" "+folder] == "" {
 			t.Errorf("%s does not use %s", folder, client)

@@ -23,7 +23,7 @@ type fence struct {
 // that tests import (adaptertest, storetest, llmtest) is part of the program.
 var modules = []fence{
 	{"github.com/spf13/cobra", []string{"cmd/..."}, "only the command line parses flags"},
-	{"github.com/goccy/go-yaml", []string{"internal/config"}, "configuration is decoded and checked in one place"},
+	{"github.com/goccy/go-yaml", []string{"internal/config", "internal/skills"}, "configuration is decoded and checked in one place; the front matter of a skill is not of it"},
 	{"golang.org/x/term", []string{"cmd/...", "adapters/local/..."}, "only the terminal's room edits lines"},
 	{"github.com/mattn/go-isatty", []string{"cmd/...", "adapters/local/..."}, "only what faces a terminal asks for one"},
 	{"github.com/go-telegram-bot-api/telegram-bot-api/v5", []string{"adapters/telegram/...", "internal/bench/..."}, "only an adapter talks to its platform; the benchmark's bare baseline is built on the same library"},
@@ -32,38 +32,46 @@ var modules = []fence{
 	{"github.com/adhocore/gronx", []string{"internal/cron"}, "only the calendar reads lines of cron: the library does not know that clocks are set"},
 	{"github.com/gorilla/websocket", []string{"adapters/slack/...", "adapters/discord/...", "adapters/httpx", "adapters/fake/..."}, "sockets are a platform's affair"},
 	{"github.com/yuin/goldmark", []string{"adapters/markup", "adapters/fake/..."}, "one reader of CommonMark serves every platform; a fake one judges by a reading of its own"},
-	{"golang.org/x/net", []string{"adapters/markup"}, "what is an address is asked in one place: its top-level domain is on the public suffix list"},
+	{"golang.org/x/net", []string{"adapters/markup", "internal/document", "internal/webpage"}, "what is an address is asked in one place: its top-level domain is on the public suffix list; only documents are HTML; only pages have hosts that people write"},
+	{"golang.org/x/text", []string{"internal/document"}, "only files come in other encodings than UTF-8"},
+	{"github.com/JohannesKaufmann/html-to-markdown/v2", []string{"internal/document"}, "only documents become Markdown"},
+	{"codeberg.org/readeck/go-readability/v2", []string{"internal/document"}, "the content of a page is found in one place"},
+	{"github.com/xuri/excelize/v2", []string{"internal/document"}, "one package reads files of strangers, within its limits"},
+	{"github.com/pdfcpu/pdfcpu", []string{"internal/document"}, "one package reads files of strangers, within its limits"},
+	{"github.com/anthropics/anthropic-sdk-go", []string{"internal/llm/anthropic"}, "one package speaks the Messages API"},
+	{"google.golang.org/genai", []string{"internal/llm/gemini"}, "one package speaks the Gemini API"},
 	{"github.com/sashabaranov/go-openai", []string{"internal/llm/openai/...", "internal/bench/..."}, "one package speaks to endpoints; the benchmark's baseline makes the same call"},
 	{"github.com/tiktoken-go/tokenizer", []string{"hud", "internal/llm/...", "internal/bench/...", "cmd/..."}, "tokens are counted where a frame is fitted, and where it is measured"},
-	{"github.com/google/jsonschema-go", []string{"shell"}, "one validator for every act"},
+	{"github.com/google/jsonschema-go", []string{"shell", "internal/config"}, "one validator for every tool; the file has schemas of command tools"},
+	{"github.com/modelcontextprotocol/go-sdk", []string{"internal/mcpclient", "internal/mcpserver", "internal/crashtest"}, "one package speaks to tool servers, one is such a server, and one serves tools that note each call"},
 	{"github.com/ncruces/go-sqlite3", []string{"internal/store/...", "internal/crashtest/..."}, "only a store opens a database; the auditor reads it after a kill"},
 	{"github.com/jackc/pgx/v5", []string{"internal/store/...", "internal/pubsub/pgnotify", "internal/testservers"}, "only a store and LISTEN/NOTIFY open a database; tests create empty ones"},
 	{"github.com/redis/go-redis/v9", []string{"internal/pubsub/..."}, "only a doorbell speaks to Redis"},
 	{"github.com/pressly/goose/v3", []string{"internal/store/..."}, "only a store migrates"},
 	{"github.com/prometheus/client_golang", []string{"internal/telemetry"}, "figures are exposed in one place"},
 	{"go.opentelemetry.io/otel", []string{"internal/telemetry"}, "spans are made of the record in one place, and nothing on a message's way knows of them"},
-	{"golang.org/x/time", []string{"activity/...", "adapters/fake/...", "adapters/slack/...", "internal/pubsub/..."}, "budgets of calls are kept at the border"},
+	{"golang.org/x/time", []string{"activity/...", "adapters/fake/...", "adapters/hook", "adapters/slack/...", "internal/pubsub/..."}, "budgets of calls are kept at the border"},
 	{"github.com/cenkalti/backoff/v5", []string{"activity", "internal/retry", "adapters/...", "internal/pubsub/...", "internal/pubsub/pgnotify", "internal/llm/...", "shell", "cmd/..."}, "whoever retries, waits with jitter"},
 	{"github.com/google/uuid", []string{"activity", "spaces", "shell", "internal/...", "cmd/..."}, "ids are minted where things are born, never in the view"},
 	{"golang.org/x/sync", []string{"..."}, "errgroup: whoever starts, waits"},
-	{"golang.org/x/sys", []string{"internal/store/...", "internal/crashtest/...", "internal/bench/...", "cmd/..."}, "locks, kinds of file systems, signals"},
+	{"golang.org/x/sys", []string{"internal/store/...", "internal/crashtest/...", "internal/bench/...", "internal/toolproc", "cmd/..."}, "locks, kinds of file systems, signals, limits of processes"},
 	{"github.com/google/go-cmp", []string{"adapters/adaptertest", "internal/testutil", "internal/store/storetest"}, "deep comparison in suites"},
 	{"pgregory.net/rapid", []string{"internal/store/storetest"}, "property tests in suites"},
-	{"github.com/rogpeppe/go-internal", []string{}, "txtar and scripts: tests only"},
+	{"github.com/rogpeppe/go-internal", []string{"internal/console/api"}, "line differences of prompts; txtar and scripts in tests"},
 }
 
 // standard fences the packages of the standard library that tell what a
 // package does to the world. What is not listed is free.
 var standard = []fence{
 	{"database/sql", []string{"internal/store/...", "internal/crashtest/..."}, "only a store holds SQL; the auditor reads it after a kill"},
-	{"net/http", []string{"adapters/...", "internal/llm/...", "internal/safehttp", "internal/console/...", "internal/demo", "internal/alerts", "internal/doctor", "internal/clockskew", "internal/telemetry", "internal/crashtest/...", "internal/bench/...", "cmd/..."}, "only the outside speaks HTTP"},
+	{"net/http", []string{"adapters/...", "internal/llm/...", "internal/mcpclient", "internal/mcpserver", "internal/safehttp", "internal/webpage", "internal/websearch", "internal/console/...", "internal/demo", "internal/alerts", "internal/doctor", "internal/clockskew", "internal/telemetry", "internal/crashtest/...", "internal/bench/...", "cmd/..."}, "only the outside speaks HTTP"},
 	{"net", []string{"adapters/...", "internal/llm/...", "internal/safehttp", "internal/console", "internal/demo", "internal/config", "internal/systemd", "internal/doctor", "internal/testservers", "internal/store/postgres", "internal/crashtest/...", "internal/bench/...", "cmd/..."}, "only the outside opens sockets"},
-	{"os/exec", []string{"internal/testservers", "internal/crashtest/...", "internal/bench/...", "cmd/..."}, "the program runs no other program; tests start private servers"},
+	{"os/exec", []string{"internal/document", "internal/toolproc", "internal/testservers", "internal/crashtest/...", "internal/bench/...", "cmd/..."}, "one package starts the operator's tools, another pdftotext where it is installed; tests start private servers"},
 	{"plugin", nil, "no code is loaded at run time"},
 	{"unsafe", []string{"hud"}, "for a name alone: a library keeps for ever what is needed now and then"},
 	{"reflect", []string{"internal/store/sqlite"}, "types are known where they are used; only cells of a table are put wherever their reader points"},
 	{"log", nil, "log/slog, as a field"},
-	{"os", []string{"adapters/fake/...", "adapters/local/...", "internal/...", "cmd/..."}, "the record, the view, the agent and the border touch no file and no environment"},
+	{"os", []string{"adapters/fake/...", "adapters/local/...", "internal/...", "cmd/...", "shell/prompts"}, "the record, the view, the agent and the border touch no file and no environment; texts that an operator writes are read in one place"},
 }
 
 func TestDependenciesStayInTheirPlace(t *testing.T) {

@@ -58,10 +58,10 @@ func TestEveryExportedNameIsDocumented(t *testing.T) {
 	report(t, "An exported name has a doc comment: a sentence that begins with the name, or with an article and the name:", undocumented(load(t).program()))
 }
 
-// undocumented returns the exported names without a doc comment in our form. A
-// group of constants or variables may have one comment for all, as may methods
-// of one name that stand line under line; a method counts when its type is
-// exported. Nobody can import a program's names.
+// undocumented returns the exported names without a doc comment in our form. A group of
+// constants or variables may have one comment for all, as may methods of one name on
+// consecutive lines; a method counts when its type is exported. Names of package main
+// cannot be imported and are left out.
 func undocumented(tr tree) []string {
 	var found []string
 	for _, f := range tr {

@@ -14,8 +14,8 @@ import (
 	"github.com/trestle-bridge/trestle/internal/failpoint"
 )
 
-// DELIVERY 3.1. The kill harness is vacuous at a point that nobody hits, and a
-// point it does not know can not be planned.
+// DELIVERY 3.1. A failpoint that no code hits tests nothing, and the harness cannot
+// plan one that it does not know.
 func TestFaultPointsAreRegisteredAndPlaced(t *testing.T) {
 	listed := map[string]bool{}
 	for _, p := range failpoint.Points() {

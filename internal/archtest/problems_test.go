@@ -28,8 +28,8 @@ func TestEveryCodeHasItsPlaceInTheGuide(t *testing.T) {
 	report(t, "docs/problems.md explains codes that the program does not know:", stale)
 }
 
-// misplaced returns the places of codes that page does not explain, and the
-// codes it explains that nobody uses.
+// misplaced returns the places of codes that page does not explain, and the codes it
+// explains that no code uses.
 func misplaced(tr tree, page string) (missing, stale []string) {
 	var explained []string
 	for _, m := range problemPlace.FindAllStringSubmatch(page, -1) {
@@ -69,7 +69,7 @@ func TestCodeWithoutAPlaceIsFound(t *testing.T) {
 	}
 }
 
-// ECOSYSTEM 9: no guide sends people to a code that nobody explains.
+// ECOSYSTEM 9: no guide names a code without an explanation.
 func TestGuidesNameOnlyCodesThatAreExplained(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join(root(t), "docs", "problems.md"))
 	if err != nil {

@@ -128,7 +128,7 @@ func (w *watch) field(s *ast.SelectorExpr) types.Object {
 	return nil
 }
 
-// read reports whether somebody reads a field, or one that it is handed on to.
+// read reports whether any code reads a field, or one that it is copied to.
 func (w *watch) read(field types.Object, seen map[types.Object]bool) bool {
 	if seen[field] {
 		return false

@@ -32,7 +32,7 @@ func (s *source) at(p token.Pos) string {
 	return s.path + ":" + strconv.Itoa(s.fset.Position(p).Line)
 }
 
-// imports returns the import paths of the file, each with where it stands.
+// imports returns the import paths of the file, each with its position.
 func (s *source) imports() map[string]string {
 	found := map[string]string{}
 	for _, spec := range s.ast.Imports {

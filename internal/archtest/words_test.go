@@ -69,7 +69,7 @@ func strayStatements(tr tree) []string {
 	return found
 }
 
-// A test that is skipped silently is a promise nobody keeps.
+// A test that is skipped silently checks nothing.
 func TestNoTestIsSkipped(t *testing.T) {
 	report(t, "A test runs or does not exist:", skips(load(t)))
 }
@@ -87,7 +87,7 @@ func skips(tr tree) []string {
 }
 
 var (
-	// machinePath is a path that exists on somebody's machine only.
+	// machinePath matches paths that exist on one developer's machine only.
 	machinePath = regexp.MustCompile(`(^|[^A-Za-z0-9_.$}])/(?:home/[a-z]|Users/[A-Za-z]|root/|work/|workspace/)`)
 	// unowned is a mark of unfinished work without an issue.
 	unowned = regexp.MustCompile(`\b(TODO|FIXME|XXX)\b`)

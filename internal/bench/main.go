@@ -67,12 +67,15 @@ var rows = []row{
 	{"minds", minds},
 	{"cold", coldStart},
 	{"prefix", prefix},
+	{"answers", answers},
 	{"limits", limits},
 	{"kill", kill},
 	{"recall", recall},
 	{"sensitivity", sensitivity},
 	{"large", large},
 	{"growth", growth},
+	{"history", history},
+	{"strangers", strangers},
 }
 
 func main() {

@@ -31,8 +31,8 @@ func minds(ctx context.Context, b *bench) error {
 	})
 }
 
-// answered has somebody write once in each of the rooms, a wave after the other,
-// and returns what is resident when all have been answered and have rested.
+// answered posts one message in each of the rooms, wave by wave, and returns the
+// resident memory when all have been answered and are idle.
 func (w *world) answered(ctx context.Context, s *subject, rooms []*room) (float64, error) {
 	for len(rooms) > 0 {
 		g, ctx := errgroup.WithContext(ctx)

@@ -117,8 +117,8 @@ func aftermath(calls []faketelegram.APICall, turns [][]turn) (refused, early int
 	return refused, early, slowest
 }
 
-// kill ends a subject by SIGKILL at the end of a burst, starts it again, and
-// waits; nobody writes any more.
+// kill ends a subject by SIGKILL at the end of a burst, starts it again, and waits
+// without further messages.
 func kill(ctx context.Context, b *bench) error {
 	results := map[string]burstResult{}
 	for _, name := range []string{bareModel, trestle} {

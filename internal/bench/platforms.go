@@ -25,7 +25,9 @@ import (
 const (
 	onTelegram = "telegram"
 	onSlack    = "slack"
-	onDiscord  = "discord"
+	// onSlackCalling is Slack where it is to call the subject.
+	onSlackCalling = "slack, calling"
+	onDiscord      = "discord"
 )
 
 // The accounts that subjects sign in with.
@@ -33,6 +35,7 @@ const (
 	botToken      = "7002:benchmark"
 	slackBotToken = "xoxb-benchmark"
 	slackAppToken = "xapp-benchmark"
+	slackSecret   = "0123456789abcdef0123456789abcdef"
 	discordToken  = "benchmark.discord.token"
 )
 
@@ -41,10 +44,10 @@ type platform struct {
 	http.Handler
 	url   string
 	entry string // of its adapter, with the place of the url in it
-	// posted tells from a call what is said in which chat; false for other calls.
+	// posted returns the chat and text of a call that posts; false for other calls.
 	posted func(path string, body []byte) (chat, text string, ok bool)
-	// ready waits until the bot hears: what is said before is for nobody. Nil where
-	// the platform keeps it.
+	// ready waits until the bot is connected: earlier messages are not delivered. Nil
+	// where the platform keeps them.
 	ready func(ctx context.Context) error
 	world *world
 }
@@ -77,6 +80,10 @@ func (w *world) open(name string, o worldOptions) *platform {
 			chat := app.Direct(who)
 			add(chat.ID, &room{speak: func(text string) { chat.Says(who, text, slack.PostOptions{}) }})
 		}
+	case onSlackCalling: // nobody is there
+		team := slack.New(slack.Options{LedgerSize: o.ledger})
+		p.Handler, p.posted, p.entry = team, postedOnSlack, fmt.Sprintf("{type: slack, bot_token: %q, signing_secret: %q, api_url: %%q}", slackBotToken, slackSecret)
+		team.AddApp(slack.AppProfile{Name: "Ada", BotToken: slackBotToken})
 	case onDiscord:
 		d := discord.New(discord.Options{Ledger: o.ledger})
 		p.Handler, p.posted, p.entry = d, postedOnDiscord, fmt.Sprintf("{type: discord, token: %q, api_url: %%q}", discordToken)
@@ -120,7 +127,7 @@ func (p *platform) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	}
 	select {
 	case p.world.sent[chat] <- arrival{at, text}:
-	default: // nobody waits for so many, or there
+	default: // no caller waits for so many, or there
 	}
 }
 

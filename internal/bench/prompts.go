@@ -83,11 +83,11 @@ func same(a, b llm.TranscriptMessage) bool {
 
 // newPerTurn returns for each turn before the first cut, but the very first,
 // a quarter of the bytes that its calls had and the calls before them had not.
-// A turn begins with contemplation.
+// A turn begins with a call that shows a new question.
 func newPerTurn(sent []llmtest.LedgerEntry) []int {
 	var turns []int
 	for i := 1; i < len(sent) && !cut(sent[i-1].Request.Messages, sent[i].Request.Messages); i++ {
-		if sent[i].Request.NoCalls {
+		if len(unanswered(sent[i].Request.Messages)) > 0 {
 			turns = append(turns, 0)
 		}
 		if len(turns) > 0 {

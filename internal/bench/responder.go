@@ -20,7 +20,7 @@ const (
 // number is what makes a question recognisable in a prompt and in an answer.
 var number = regexp.MustCompile(`q[0-9]{6}\b`)
 
-// question is what somebody says for the nth time.
+// question returns the text of the nth message.
 func question(n int) string {
 	return filled(fmt.Sprintf("q%06d ", n), "could you look at the plan for the trip again and tell me which day suits all of us best, please? ", questionBytes)
 }

@@ -113,8 +113,8 @@ func (w *world) loop(ctx context.Context, more func(n int) bool) (int, error) {
 	return total, err
 }
 
-// slowModel is 200 chats that write at once to a model that takes a second a
-// call: nobody may wait for somebody else's call.
+// slowModel is 200 chats that write at once to a model that takes a second a call: no
+// chat may wait for another chat's call.
 func slowModel(ctx context.Context, b *bench) error {
 	const call = time.Second
 	took := map[string]time.Duration{}

@@ -43,6 +43,9 @@ const (
 	bareModel = "echo+model"
 )
 
+// consoleToken opens the console.
+const consoleToken = "0123456789abcdef0123456789abcdef"
+
 // prepare makes a subject of that name for a world, with more lines in its
 // configuration; it does not run yet.
 func (b *bench) prepare(w *world, name string, more ...string) (*subject, error) {
@@ -54,7 +57,9 @@ func (b *bench) prepare(w *world, name string, more ...string) (*subject, error)
 	if name == trestle {
 		config := filepath.Join(dir, "trestle.yaml")
 		text := fmt.Sprintf(`
-listen: ""
+listen: %q
+webhook_listen: %q
+token: %q
 model: {base_url: %q, api_key: none, name: responder}
 adapters:
 %sadmit: open
@@ -63,7 +68,7 @@ budget: {agent_per_day: 0, space_per_day: 0, per_day: 0}
 agents:
   ada: {name: Ada, persona: "You are Ada, who keeps the family's plans together."}
 %s
-`, w.base, w.adapters(), strings.Join(more, "\n"))
+`, w.console, w.hooks, consoleToken, w.base, w.adapters(), strings.Join(more, "\n"))
 		if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 			return nil, err
 		}
@@ -163,16 +168,20 @@ func (s *subject) cpu() (time.Duration, error) {
 }
 
 // resident returns the memory of the subject that is in RAM, in megabytes.
-func (s *subject) resident() (float64, error) {
+func (s *subject) resident() (float64, error) { return s.memory("VmRSS:") }
+
+// memory returns what the kernel tells of the subject's memory in a line that begins so,
+// in megabytes.
+func (s *subject) memory(line string) (float64, error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.cmd.Process.Pid))
 	if err != nil {
 		return 0, err
 	}
 	for field := range strings.Lines(string(text)) {
-		if rest, ok := strings.CutPrefix(field, "VmRSS:"); ok {
+		if rest, ok := strings.CutPrefix(field, line); ok {
 			kb, err := strconv.Atoi(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(rest), "kB")))
 			return float64(kb) / 1024, err
 		}
 	}
-	return 0, errors.New("the kernel does not tell the resident memory")
+	return 0, errors.New("the kernel does not tell " + line)
 }

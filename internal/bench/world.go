@@ -18,11 +18,14 @@ import (
 // worldOptions are what differs between rows.
 type worldOptions struct {
 	rooms     int  // on each platform
-	unasked   bool // nobody has written in any room yet
+	unasked   bool // no message was posted in any room yet
 	ledger    int  // how many calls the platform keeps; negative: none
 	keep      int  // how many requests the endpoint keeps; negative: none
 	delay     time.Duration
-	platforms []string // default: Telegram
+	platforms []string      // default: Telegram
+	model     llm.ChatModel // behind the endpoint; default: [responder]
+	console   string        // where trestle serves its console; empty: nowhere
+	hooks     string        // where it takes calls of platforms; empty: nowhere
 }
 
 // A world is the platforms with their rooms and the model endpoint.
@@ -32,16 +35,18 @@ type world struct {
 	model     *llmtest.Server
 	rooms     []*room
 	base      string
+	console   string // of its options, as hooks is
+	hooks     string
 	stop      func() error
 
 	sent map[string]chan arrival // by chat; it does not change once the world is open
 }
 
-// A room is a direct chat with somebody who writes in it.
+// A room is a direct chat with a person who writes in it.
 type room struct {
 	on    string             // its platform
 	chat  *faketelegram.Chat // on Telegram
-	speak func(text string)  // says it in the name of that somebody
+	speak func(text string)  // posts it as that person
 	got   chan arrival       // one for each message of the bot
 	said  int
 }
@@ -54,9 +59,12 @@ type arrival struct {
 
 // newWorld opens a world. The caller calls stop.
 func newWorld(ctx context.Context, o worldOptions) (*world, error) {
+	if o.model == nil {
+		o.model = responder{}
+	}
 	w := &world{
-		model: &llmtest.Server{Model: responder{}, Keep: o.keep},
-		sent:  map[string]chan arrival{},
+		model: &llmtest.Server{Model: o.model, Keep: o.keep},
+		sent:  map[string]chan arrival{}, console: o.console, hooks: o.hooks,
 	}
 	if o.delay > 0 {
 		w.model.Delay = func(llm.ModelRequest) time.Duration { return o.delay }

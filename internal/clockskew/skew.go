@@ -1,9 +1,9 @@
 // Package clockskew compares the clock of this machine with those of the servers it
 // talks to, by the Date header of answers that come anyway.
 //
-// It promises never to take a slow answer for a wrong clock: a date counts as
-// right when it lies between the sending of the request and its answer. It asks
-// nobody by itself and knows nothing of what is asked.
+// It promises never to take a slow answer for a wrong clock: a date counts as right
+// when it lies between the sending of the request and its answer. It makes no calls
+// itself and does not read their content.
 package clockskew
 
 import (

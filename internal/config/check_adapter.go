@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"text/template"
 	"unicode"
 
 	"github.com/trestle-bridge/trestle/adapters"
@@ -67,6 +68,46 @@ func checkSlack(s *section, a *AdapterEntry, listen string) {
 		s.addError(s.node.origin, "there is neither an app_token nor a signing_secret", "an app_token, xapp-…, is enough: the app's Basic Information → App-Level Tokens, with the scope connections:write")
 	case a.AppToken == "" && a.SigningSecret != "" && listen == "":
 		s.addError(s.positionOf("signing_secret"), "Slack is to call us, and nothing listens for the calls", "set webhook_listen to the address that your proxy passes them to, such as 127.0.0.1:8443, or give an app_token")
+	}
+}
+
+// hookName is the form of the names of hooks, which stand in addresses.
+var hookName = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}$`)
+
+// readHook reads the keys of a hook that other accounts do not have, and checks that
+// somebody can post to it.
+func (d *decoder) readHook(s *section, a *AdapterEntry) {
+	a.Token, a.Text = s.secret("token"), s.stringAt("text")
+	a.ReplyURL, a.ReplySecret = adapters.SecretString(s.stringAt("reply_url")), s.secret("reply_secret")
+	s.checkURL("reply_url", string(a.ReplyURL))
+	checkTokens(s, a)
+	s.checkNoBlank("reply_secret", a.ReplySecret)
+	const random = "take a long random one, such as the output of openssl rand -hex 32"
+	if !hookName.MatchString(a.Name) {
+		s.addError(s.node.origin, fmt.Sprintf("%q is no name of a hook: it is the end of an address", a.Name), "take small letters, digits, _ and -")
+	}
+	if d.config.WebhookListen == "" {
+		s.addError(s.node.origin, "programs post to a hook, and nothing listens for the calls", "set webhook_listen to the address that they, or your proxy, call, such as 127.0.0.1:8443")
+	}
+	if a.Token == "" && a.SigningSecret == "" {
+		s.addError(s.node.origin, "neither a token nor a signing_secret proves who posts", "write token: ${NAME} for a bearer token, or signing_secret: ${NAME} for signatures, and set NAME in the environment; "+random)
+	}
+	for _, c := range []struct {
+		name  string
+		value adapters.SecretString
+	}{{"token", a.Token}, {"signing_secret", a.SigningSecret}, {"reply_secret", a.ReplySecret}} {
+		if c.value != "" && len(c.value) < minSecretLength {
+			s.addError(s.positionOf(c.name), fmt.Sprintf("%s has %d letters, and fewer than %d can be guessed", c.name, len(c.value), minSecretLength), random)
+		}
+	}
+	switch {
+	case a.ReplyURL != "" && a.ReplySecret == "":
+		s.addError(s.positionOf("reply_url"), "reply_url is set, and no reply_secret signs what is posted there", "write reply_secret: ${NAME}; "+random)
+	case a.ReplySecret != "" && (a.ReplySecret == a.SigningSecret || a.ReplySecret == a.Token):
+		s.addError(s.positionOf("reply_secret"), "reply_secret is also what proves who posts, so a reply could be sent back as an event", random)
+	}
+	if _, err := template.New("text").Parse(a.Text); err != nil {
+		s.addError(s.positionOf("text"), "text is no template: "+strings.TrimPrefix(err.Error(), "template: text:"), "look at docs/hooks.md for examples")
 	}
 }
 
@@ -164,6 +205,7 @@ var chatForms = map[string]struct {
 }{
 	"telegram": {regexp.MustCompile(`^-?[0-9]{1,19}$`), "write the number that Telegram gives the chat, such as -1001234; trestle pair lists chats that wrote to the bot"},
 	"slack":    {regexp.MustCompile(`^[CDG][A-Z0-9]+$`), "write the channel's id, such as C0123456: it stands at the end of its details in Slack"},
+	"hook":     {regexp.MustCompile(`^\S{1,100}$`), "write a short name without blanks, such as events, which an event goes to that names no chat"},
 	"discord":  {regexp.MustCompile(`^[0-9]{1,20}$`), "write the channel's id, such as 998877: Developer Mode, then Copy Channel ID"},
 }
 

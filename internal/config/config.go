@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/internal/money"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -28,6 +29,9 @@ import (
 type Config struct {
 	// Path is the file it was read from; empty when the environment was enough.
 	Path string
+	// PromptFolder has the operator's versions of what agents are told: the folder prompts
+	// beside the file; empty without a file.
+	PromptFolder string
 
 	Data          string // folder of the SQLite file and attachments
 	Database      adapters.SecretString
@@ -53,6 +57,7 @@ type Config struct {
 	// minute; 0 is no limit.
 	SenderPerMinute int
 	DefaultAgents   []string
+	Tools           ToolConfig
 	Agents          []AgentEntry
 	Alerts          AlertSettings
 	// Telemetry configures the export of traces.
@@ -105,10 +110,13 @@ type EntryWarning struct {
 
 // ModelEndpoint names a model and the endpoint that serves it.
 type ModelEndpoint struct {
-	BaseURL string
-	APIKey  adapters.SecretString
-	Name    string
-	Timeout ModelTimeouts
+	// Provider is the name of the API that the endpoint has: openai, anthropic or gemini;
+	// empty is openai.
+	Provider string
+	BaseURL  string
+	APIKey   adapters.SecretString
+	Name     string
+	Timeout  ModelTimeouts
 	// Compat holds the words of `compat`, separated by blanks.
 	Compat string
 	// Offline selects the built-in model; it is true without an endpoint.
@@ -118,6 +126,8 @@ type ModelEndpoint struct {
 	Fallbacks string
 	// Window is `context_tokens` of an entry under `models`; 0 is not given.
 	Window int
+	// Price is `price` of an entry under `models`, without a currency; zero is not given.
+	Price money.TokenPrice
 }
 
 // A FallbackEntry is a model that answers in place of others.
@@ -149,13 +159,16 @@ type ModelTimeouts struct {
 // AdapterEntry configures one account on one platform.
 type AdapterEntry struct {
 	Name          string
-	Type          string // telegram, slack, discord
+	Type          string // telegram, slack, discord, hook
 	Token         adapters.SecretString
 	BotToken      adapters.SecretString
 	AppToken      adapters.SecretString
 	SigningSecret adapters.SecretString
 	APIURL        string
-	WebhookURL    string // of incoming calls; empty: the adapter polls
+	WebhookURL    string                // of incoming calls; empty: the adapter polls
+	Text          string                // template of the text of a hook's events; empty: they have one
+	ReplyURL      adapters.SecretString // takes what is sent to a hook; empty: nobody does
+	ReplySecret   adapters.SecretString
 	Admit         string
 	Outgoing      string
 	Misconfigured bool
@@ -168,6 +181,7 @@ type AgentEntry struct {
 	Persona       string
 	Avatar        string // an https address, or an emoji in colons; empty: the account's
 	Model         ModelEndpoint
+	Tools         []string // names and patterns of what it is granted
 	settings      settingsLayer
 	Misconfigured bool
 }
@@ -179,6 +193,7 @@ type ServerEntry struct {
 	Circle        string
 	Agents        []string
 	Relay         bool
+	DeniedTools   []string // names and patterns that no agent has there
 	settings      settingsLayer
 	Misconfigured bool
 }
@@ -191,6 +206,7 @@ type SpaceEntry struct {
 	Agents        []string
 	Relay         bool
 	Chats         []ChatRef
+	DeniedTools   []string // names and patterns that no agent has there
 	settings      settingsLayer
 	Misconfigured bool
 }
@@ -206,6 +222,17 @@ type PersonRef struct {
 	Adapter string // name of an adapter's entry
 	Scope   string // the Slack team; empty elsewhere
 	User    string
+}
+
+// ParsePerson reads a reference in the form of the configuration. It does not check that
+// there is such an adapter.
+func ParsePerson(text string) (PersonRef, bool) {
+	adapter, user, ok := strings.Cut(text, ":")
+	p := PersonRef{Adapter: adapter, User: user}
+	if scope, user, ok := strings.Cut(user, "/"); ok {
+		p.Scope, p.User = scope, user
+	}
+	return p, ok && p.Adapter != "" && p.User != ""
 }
 
 // String returns the reference in the form of the configuration.
@@ -323,6 +350,22 @@ func (c *Config) HasEntry(key string) bool {
 		slices.ContainsFunc(c.Servers, func(s ServerEntry) bool { return s.Key == key })
 }
 
+// DeniedTools returns what the entries of a room or server take from the agents there.
+func (c *Config) DeniedTools(key string) []string {
+	var all []string
+	for _, s := range c.Spaces {
+		if s.Key == key {
+			all = append(all, s.DeniedTools...)
+		}
+	}
+	for _, s := range c.Servers {
+		if s.Key == key {
+			all = append(all, s.DeniedTools...)
+		}
+	}
+	return all
+}
+
 // Agent returns the agent with that id unless it is misconfigured.
 func (c *Config) Agent(id string) (AgentEntry, bool) {
 	for _, a := range c.Agents {
@@ -398,7 +441,7 @@ func (c *Config) LinkedAccount(platform, scope, user, adapter string) (PersonRef
 func (c *Config) Secrets() []adapters.SecretString {
 	all := []adapters.SecretString{c.Database, c.Redis, c.Token, c.Model.APIKey, c.Alerts.Webhook, c.Alerts.DeadMan, c.Telemetry.Traces}
 	for _, a := range c.Adapters {
-		all = append(all, a.Token, a.BotToken, a.AppToken, a.SigningSecret)
+		all = append(all, a.Token, a.BotToken, a.AppToken, a.SigningSecret, a.ReplyURL, a.ReplySecret)
 	}
 	addresses := []string{string(c.Database), string(c.Redis), c.Model.BaseURL}
 	for _, a := range c.Adapters {

@@ -38,12 +38,18 @@ func environment(text string) (lookup func(string) (string, bool), environ []str
 // loadText loads a configuration file with that text, and the environment.
 func loadText(t *testing.T, yaml, env string) (*Config, error) {
 	t.Helper()
+	return Load(optionsFor(t, yaml, env))
+}
+
+// optionsFor returns the options to load a file with that text, and no file without one.
+func optionsFor(t *testing.T, yaml, env string) LoadOptions {
+	t.Helper()
 	dir := t.TempDir()
 	if yaml != "" {
 		testutil.OK(t, os.WriteFile(filepath.Join(dir, DefaultFile), []byte(yaml), 0o600))
 	}
 	lookup, environ := environment(env)
-	return Load(LoadOptions{Folder: dir, Lookup: lookup, Environ: environ})
+	return LoadOptions{Folder: dir, Lookup: lookup, Environ: environ}
 }
 
 // golden compares got with the named part of an archive, or rewrites it.
@@ -234,7 +240,7 @@ spaces:
 		}
 	}
 	s := c.SettingsFor("ada", "den")
-	if s.CrossSpace.OriginLimit != 7 || s.CrossSpace.TargetLimit != 15 || s.Budget.PerCycle != 60_000 || s.Wait.Timeout.String() != "1m30s" || s.Parallel != 1 {
+	if s.CrossSpace.OriginLimit != 7 || s.CrossSpace.TargetLimit != 15 || s.Budget.PerCycle.Tokens != 60_000 || s.Wait.Timeout.String() != "1m30s" || s.Parallel != 1 {
 		t.Errorf("settings of ada in den: %+v", s)
 	}
 }
@@ -268,7 +274,7 @@ func TestOutgoingOffLiftsDefaultCapsOnly(t *testing.T) {
 	c, err := loadText(t, "limits: {outgoing: off}\nbudget: {agent_per_day: 5k}\n", "")
 	testutil.OK(t, err)
 	got := c.SettingsFor("ada", "").Budget
-	if got.PerDay != 0 || got.PerCycle != 0 || got.SpacePerDay != 0 || got.AgentPerDay != 5000 {
+	if got.PerDay.Limited() || got.PerCycle.Limited() || got.SpacePerDay.Limited() || got.AgentPerDay.Tokens != 5000 {
 		t.Errorf("budget is %+v", got)
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/trestle-bridge/trestle/internal/textformat"
 )
 
 // A decoder converts a tree to a [Config]. Errors in keys that the program needs to
@@ -49,17 +51,19 @@ func (d *decoder) decode(root *node) {
 	top.mergeErrors(limits)
 	d.reportKey(top, "limits")
 	d.readModels(top.get("models"))
-	c.Model = d.readModel("model", top.get("model"), ModelEndpoint{Name: DefaultModel}, "budget.per_day", top.layer)
+	c.Model = d.readModel("model", top.get("model"), ModelEndpoint{}, "budget.per_day", top.layer)
 	d.readAdapters(top.get("adapters"))
 	d.readAlerts(top)
 	d.readTelemetry(top)
 	c.Owners, c.Admins, c.Allow = d.readPeople(top, "owners"), d.readPeople(top, "admins"), d.readPeople(top, "allow")
 	d.readPeopleLinks(top.get("people"))
+	d.readTools(top.get("tools"))
 	d.readAgents(top.get("agents"))
 	d.readDefaultAgents(top)
 	d.readServers(top.get("servers"))
 	d.readSpaces(top.get("spaces"))
 	d.readTopSettings(top)
+	d.checkCurrencies()
 	c.Data = d.resolvePath(c.Data, top.positionOf("data"))
 	d.checkAll(top)
 	d.reportUnknownKeys(top)
@@ -123,11 +127,14 @@ func (d *decoder) readModel(path string, n *node, inherited ModelEndpoint, perDa
 	f := keyForm{of: modelKeys}
 	if n != nil && n.kind == scalarNode {
 		s := openSection(nil, f)
-		m.Name = cmp.Or(s.scalarText(n, "model"), m.Name)
+		m.Name = cmp.Or(s.scalarText(n, "model"), m.Name, DefaultModel)
 		m.Offline = d.reportEntry(path, s.finish()) || (m.BaseURL == "" && m.APIKey == "")
 		return m
 	}
 	s := openSection(n, f)
+	if p := s.provider(inherited.Provider); p != m.Provider { // a key goes to no other endpoint than its own
+		m = ModelEndpoint{Provider: p, Timeout: m.Timeout, Fallbacks: m.Fallbacks}
+	}
 	if s.has("base_url") {
 		m.BaseURL = s.stringAt("base_url")
 		s.checkURL("base_url", m.BaseURL)
@@ -136,7 +143,8 @@ func (d *decoder) readModel(path string, n *node, inherited ModelEndpoint, perDa
 		m.APIKey = s.secret("api_key")
 		s.checkNoBlank("api_key", m.APIKey)
 	}
-	m.Name = cmp.Or(s.stringAt("name"), m.Name)
+	s.checkKey(m)
+	m.Name = cmp.Or(s.stringAt("name"), m.Name, providerNamed(m.Provider).Model)
 	if s.has("compat") {
 		m.Compat = s.compat()
 	}
@@ -165,6 +173,22 @@ func (d *decoder) readModel(path string, n *node, inherited ModelEndpoint, perDa
 	return m
 }
 
+// provider returns the provider of a model, empty for the usual one.
+func (s *section) provider(inherited string) string {
+	p := s.oneOf("provider", inherited)
+	if p == Providers()[0].Name {
+		return ""
+	}
+	return p
+}
+
+// checkKey reports a model without the key that its provider needs.
+func (s *section) checkKey(m ModelEndpoint) {
+	if p := providerNamed(m.Provider); m.Provider != "" && m.APIKey == "" && len(s.errs) == 0 {
+		s.addError(s.positionOf("provider"), "the provider "+m.Provider+" needs api_key", "write api_key: ${"+p.KeyVariables[0]+"}")
+	}
+}
+
 // readFallbacks reads the names of models, which must be entries under models.
 func (d *decoder) readFallbacks(s *section) string {
 	var known, names []string
@@ -174,7 +198,7 @@ func (d *decoder) readFallbacks(s *section) string {
 	for _, item := range s.list("fallbacks") {
 		switch {
 		case !slices.Contains(known, item.text):
-			s.addError(item.at, fmt.Sprintf("the model %q is not under models", item.text), cmp.Or(DidYouMean(item.text, known), "add it under models"))
+			s.addError(item.at, fmt.Sprintf("the model %q is not under models", item.text), cmp.Or(textformat.DidYouMean(item.text, known), "add it under models"))
 		case slices.Contains(names, item.text):
 			s.addError(item.at, fmt.Sprintf("the model %q is named twice", item.text), "name it once")
 		default:
@@ -254,7 +278,7 @@ func (d *decoder) readTelemetry(top *section) {
 func (d *decoder) readDefaultAgents(top *section) {
 	for _, l := range top.list("default_agents") {
 		if !slices.Contains(d.agentIDs(), l.text) {
-			top.addError(l.at, fmt.Sprintf("default_agents names %q, which is not under agents", l.text), cmp.Or(DidYouMean(l.text, d.agentIDs()), "name one of the agents"))
+			top.addError(l.at, fmt.Sprintf("default_agents names %q, which is not under agents", l.text), cmp.Or(textformat.DidYouMean(l.text, d.agentIDs()), "name one of the agents"))
 			continue
 		}
 		d.config.DefaultAgents = append(d.config.DefaultAgents, l.text)
@@ -281,7 +305,7 @@ func (d *decoder) readTopSettings(top *section) {
 func (d *decoder) reportUnknownKeys(top *section) {
 	for _, f := range top.finish() {
 		near := slices.ContainsFunc([]string{"data", "database", "listen"}, func(k string) bool {
-			return f.Remedy == DidYouMean(k, []string{k})
+			return f.Remedy == textformat.DidYouMean(k, []string{k})
 		})
 		if near {
 			d.fatal = append(d.fatal, f)

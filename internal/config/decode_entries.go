@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/internal/textformat"
 	"github.com/trestle-bridge/trestle/internal/timezone"
 )
 
@@ -48,6 +49,12 @@ func (d *decoder) readAdapters(n *node) {
 	})
 }
 
+// credentialKeys are the keys of adapters that belong to some types alone.
+var credentialKeys = []string{"token", "bot_token", "app_token", "signing_secret", "webhook_url", "text", "reply_url", "reply_secret"}
+
+// hookKeys are those of a hook.
+var hookKeys = []string{"token", "signing_secret", "text", "reply_url", "reply_secret"}
+
 // readCredentials reads the credentials that an account of the type needs.
 func (d *decoder) readCredentials(s *section, a *AdapterEntry) {
 	var needs, may []string
@@ -59,8 +66,10 @@ func (d *decoder) readCredentials(s *section, a *AdapterEntry) {
 		if needs, may = []string{"bot_token"}, []string{"app_token", "signing_secret", "webhook_url"}; !s.has("signing_secret") {
 			needs, may = []string{"bot_token", "app_token"}, []string{"signing_secret", "webhook_url"}
 		}
+	case "hook":
+		may = hookKeys
 	case "": // without a type only unreadable values are errors
-		for _, name := range []string{"token", "bot_token", "app_token", "signing_secret", "webhook_url"} {
+		for _, name := range credentialKeys {
 			s.stringAt(name)
 		}
 		return
@@ -73,7 +82,7 @@ func (d *decoder) readCredentials(s *section, a *AdapterEntry) {
 			*need.into = s.requiredSecret(need.name)
 		}
 	}
-	for _, name := range []string{"token", "bot_token", "app_token", "signing_secret", "webhook_url"} {
+	for _, name := range credentialKeys {
 		if s.has(name) && !slices.Contains(needs, name) && !slices.Contains(may, name) {
 			s.addError(s.positionOf(name), fmt.Sprintf("%s is no key of a %s account", name, a.Type), "its keys for credentials: "+strings.Join(slices.Concat(needs, may), ", "))
 		}
@@ -86,6 +95,10 @@ func (d *decoder) readCredentials(s *section, a *AdapterEntry) {
 	}
 	if slices.Contains(may, "webhook_url") {
 		a.WebhookURL = s.stringAt("webhook_url")
+	}
+	if a.Type == "hook" {
+		d.readHook(s, a)
+		return
 	}
 	if a.WebhookURL != "" && d.config.WebhookListen == "" {
 		s.addError(s.positionOf("webhook_url"), "webhook_url is set, and nothing listens for the calls", "set webhook_listen to the address that your proxy passes them to, such as 127.0.0.1:8443")
@@ -106,6 +119,7 @@ func (d *decoder) readModels(n *node) {
 			s.addError(s.node.origin, "the name of a model's entry may hold no space", "give it another key and write the endpoint's name for the model under name")
 		}
 		m := &e.Model
+		m.Provider = s.provider("")
 		m.BaseURL = s.stringAt("base_url")
 		s.checkURL("base_url", m.BaseURL)
 		m.APIKey = s.secret("api_key")
@@ -116,6 +130,8 @@ func (d *decoder) readModels(n *node) {
 			m.Compat = s.compat()
 		}
 		s.readTimeouts(&m.Timeout)
+		s.checkKey(*m)
+		s.readPrice(&m.Price)
 		if m.BaseURL == "" && m.APIKey == "" && len(s.errs) == 0 {
 			s.addError(s.node.origin, "the model has no endpoint", "write base_url, api_key or both")
 		}
@@ -138,6 +154,7 @@ func (d *decoder) readAgents(n *node) {
 			s.addError(s.positionOf("avatar"), "avatar is neither an https:// address nor an emoji in colons", "write the address of a picture, such as https://example.com/ada.png, or for Slack :robot_face:")
 		}
 		a.Model = d.readModel("agents."+id, s.get("model"), d.config.Model, "budget.agent_per_day", s.layer)
+		a.Tools = d.readAgentTools(s)
 		s.readSettings()
 		a.settings = s.layer
 		d.noteSecrets("agents."+id, s)
@@ -192,6 +209,7 @@ func (d *decoder) readServers(n *node) {
 	d.eachEntry("servers", n, func(name string, s *section) {
 		v := ServerEntry{Key: name, Circle: s.stringAt("circle"), Agents: d.readAgentList(s), Relay: s.boolean("relay")}
 		d.adapterOf(s, listItem{name, s.node.origin}, "server, such as guild:112233")
+		v.DeniedTools = s.deniedTools()
 		s.readSettings()
 		v.settings = s.layer
 		v.Misconfigured = d.reportEntry("servers."+name, s.finish())
@@ -212,6 +230,7 @@ func (d *decoder) readSpaces(n *node) {
 		if strings.Contains(v.Circle, "/") {
 			s.addError(s.positionOf("circle"), "the name of a circle may hold no slash", "take another name")
 		}
+		v.DeniedTools = s.deniedTools()
 		s.readSettings()
 		v.settings = s.layer
 		v.Misconfigured = d.reportEntry("spaces."+name, s.finish())
@@ -263,10 +282,7 @@ func (d *decoder) readPerson(top *section, l listItem) (PersonRef, bool) {
 	if !ok {
 		return PersonRef{}, false
 	}
-	p := PersonRef{Adapter: c.Adapter, User: c.Chat}
-	if scope, user, ok := strings.Cut(c.Chat, "/"); ok {
-		p.Scope, p.User = scope, user
-	}
+	p, _ := ParsePerson(c.Adapter + ":" + c.Chat)
 	slack := d.config.platformOf(c.Adapter) == "slack"
 	switch {
 	case p.User == "" || strings.HasPrefix(p.User, "@"):
@@ -296,7 +312,7 @@ func (d *decoder) adapterOf(s *section, l listItem, form string) (ChatRef, bool)
 		known = append(known, a.Name)
 	}
 	s.addError(l.at, fmt.Sprintf("%q names the adapter %q, which is not under adapters", l.text, adapter),
-		cmp.Or(DidYouMean(adapter, known), "add it under adapters"))
+		cmp.Or(textformat.DidYouMean(adapter, known), "add it under adapters"))
 	return ChatRef{}, false
 }
 
@@ -307,7 +323,7 @@ func (d *decoder) readAgentList(s *section) []string {
 	for _, l := range s.list("agents") {
 		names = append(names, l.text)
 		if !slices.Contains(d.agentIDs(), l.text) {
-			s.addError(l.at, fmt.Sprintf("the agent %q is not under agents", l.text), cmp.Or(DidYouMean(l.text, d.agentIDs()), "add it under agents"))
+			s.addError(l.at, fmt.Sprintf("the agent %q is not under agents", l.text), cmp.Or(textformat.DidYouMean(l.text, d.agentIDs()), "add it under agents"))
 		}
 	}
 	if len(names) == 0 {

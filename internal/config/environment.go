@@ -118,19 +118,6 @@ func (l LoadOptions) fromEnv(name string) *node {
 	return &node{kind: scalarNode, text: value, origin: ValueOrigin{Env: name}}
 }
 
-// addModel takes the endpoint from the environment, and the model name too unless
-// the file has one.
-func (l LoadOptions) addModel(root *node) {
-	if name := root.get("model"); name != nil {
-		root.put([]string{"model"}, &node{kind: mapNode, origin: name.origin, entries: []mapEntry{{"name", name.origin, name}}})
-	}
-	for key, name := range map[string]string{"base_url": "OPENAI_BASE_URL", "api_key": "OPENAI_API_KEY", "name": "TRESTLE_MODEL"} {
-		if n := l.fromEnv(name); n != nil && root.get("model").get(key) == nil {
-			root.put([]string{"model", key}, n)
-		}
-	}
-}
-
 // addPlatforms adds an adapter for each platform whose token is in the environment.
 func (l LoadOptions) addPlatforms(root *node) {
 	for _, p := range []struct{ platform, key, variable string }{

@@ -24,6 +24,10 @@ type LoadOptions struct {
 	Folder  string                      // the working folder
 	Lookup  func(string) (string, bool) // returns one environment variable
 	Environ []string                    // all variables, as NAME=value
+	// LocalModel returns the address of a server of models on this machine and the name of
+	// a model there, or empty texts. It is called when there is no file and the environment
+	// has no endpoint; nil finds none.
+	LocalModel func() (baseURL, model string)
 }
 
 // InvalidError holds the errors that make a configuration unusable.
@@ -54,6 +58,7 @@ func Load(l LoadOptions) (*Config, error) {
 		c.Path = path
 		c.noteFile(l.full(path))
 		d.folder = filepath.Dir(l.full(path))
+		c.PromptFolder = filepath.Join(d.folder, "prompts")
 	}
 	l = l.withEnvFile(d.folder, c)
 	d.expand.folder, d.expand.lookup = d.folder, l.Lookup
@@ -69,7 +74,7 @@ func Load(l LoadOptions) (*Config, error) {
 		l.addPlatforms(root)
 	}
 	if m := root.get("model"); m == nil || m.kind == scalarNode { // a plain model name leaves the endpoint to the environment
-		l.addModel(root)
+		l.addModel(root, path == "")
 	}
 	c.Problems = append(c.Problems, l.override(root, c.noteFile)...)
 	for _, flag := range []struct{ key, text string }{{"data", l.Data}, {"roles", l.Roles}} {

@@ -30,6 +30,9 @@ func JSONSchema() []byte {
 		"tokens": {AnyOf: []*schema{
 			{Type: "integer"}, {Type: "string", Pattern: `^([0-9][0-9_]*[kM]?( tokens)?|off)$`}, refTo("reference"),
 		}},
+		"spending": {AnyOf: []*schema{
+			{Type: "string", Pattern: `^([0-9][0-9_]*(\.[0-9]{0,6})?|\.[0-9]{1,6}) *[A-Za-z]{3}$|^[A-Za-z]{3} *([0-9][0-9_]*(\.[0-9]{0,6})?|\.[0-9]{1,6})$`}, refTo("tokens"),
+		}},
 		"duration": {AnyOf: []*schema{
 			{Type: "string", Pattern: `^(0|[0-9]+d|([0-9]+(\.[0-9]+)?(h|m|s|ms|us|ns))+)$`}, {Type: "integer", Minimum: new(0), Maximum: new(0)}, refTo("reference"),
 		}},
@@ -128,6 +131,14 @@ func (k keyRow) schema() *schema {
 		default:
 			s = sectionSchema(k.form)
 		}
+	case aMap:
+		value := refTo("text")
+		if len(k.form.words) > 0 {
+			value = &schema{Type: "string", Enum: k.form.words}
+		}
+		s = &schema{Type: "object", Additional: value}
+	case aTree:
+		s = &schema{Type: "object", Additional: &schema{Type: "object"}}
 	case entries:
 		s = &schema{Type: "object", Additional: &schema{AnyOf: []*schema{sectionSchema(k.form), {Type: "null"}}}}
 	}
@@ -149,6 +160,8 @@ func (k settingKey) schema() *schema {
 		s.AnyOf = []*schema{{Type: "integer", Minimum: &k.value.least}, refTo("reference")}
 	case someTokens:
 		s.AllOf, s.Minimum = []*schema{refTo("tokens")}, &k.value.least
+	case spending:
+		s.AllOf = []*schema{refTo("spending")}
 	case aShare:
 		s.AnyOf = []*schema{{Type: "number", Minimum: new(0), Maximum: new(1)}, refTo("reference")}
 	case anAmount:

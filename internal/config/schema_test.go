@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -29,7 +30,7 @@ func TestConfigurationPageIsGenerated(t *testing.T) {
 	text, err := os.ReadFile(file)
 	testutil.OK(t, err)
 	page, seen := string(text), 0
-	for _, name := range []string{"top", "model", "models", "adapters", "limits", "alarms", "telemetry", "people", "agents", "spaces", "servers", "settings"} {
+	for _, name := range []string{"top", "model", "models", "adapters", "limits", "alarms", "telemetry", "people", "tools", "tools.servers", "tools.commands", "tools.web", "tools.web.search", "agents", "spaces", "servers", "settings"} {
 		begin, end := "<!-- keys: "+name+" -->\n", "<!-- end of keys -->\n"
 		before, rest, ok := strings.Cut(page, begin)
 		_, after, ended := strings.Cut(rest, end)
@@ -101,12 +102,15 @@ func generated(name string) (text string, ok bool) {
 	if name == "top" {
 		return keysPage(topKeys), true
 	}
-	for _, k := range topKeys {
-		if k.name == name && len(k.form.of) > 0 {
-			return keysPage(k.form.of), true
+	keys := topKeys
+	for part := range strings.SplitSeq(name, ".") {
+		i := slices.IndexFunc(keys, func(k keyRow) bool { return k.name == part && len(k.form.of) > 0 })
+		if i < 0 {
+			return "", false
 		}
+		keys = keys[i].form.of
 	}
-	return "", false
+	return keysPage(keys), true
 }
 
 func keysPage(keys []keyRow) string {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/internal/textformat"
 )
 
 // A section reads one mapping with the keys of a form. It collects errors and goes
@@ -308,7 +309,7 @@ func unknownKey(e mapEntry, known []string) Error {
 			candidates = append(candidates, k.name)
 		}
 	}
-	remedy := DidYouMean(e.key, candidates)
+	remedy := textformat.DidYouMean(e.key, candidates)
 	switch {
 	case remedy != "":
 	case len(known) > maxListedKeys:

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/trestle-bridge/trestle/internal/money"
+	"github.com/trestle-bridge/trestle/internal/textformat"
 	"github.com/trestle-bridge/trestle/internal/timezone"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -14,11 +16,12 @@ import (
 // ResolvedSettings are the resolved settings of one agent in one space. settings_keys.go
 // holds the keys, defaults and meanings.
 type ResolvedSettings struct {
-	Phases    string // auto, two, one
-	PlainText string // auto, deliver, private
-	Dialect   string // tools, tags
-	OnStale   string // reconsider, send
-	Streaming string // drafts, edits, off
+	Phases    string                 // auto, two, one
+	PlainText string                 // auto, deliver, private
+	Dialect   string                 // tools, tags
+	OnStale   string                 // reconsider, send
+	Streaming spaces.StreamingPolicy // auto, drafts, edits, off
+	Feedback  spaces.FeedbackMode    // off, reactions, buttons
 	Wake      spaces.WakePolicy
 	Links     spaces.LinkPolicy // empty: by what the frame held
 	LinkHosts []string
@@ -70,10 +73,13 @@ type ResolvedSettings struct {
 	Memory  struct{ MaxChars int }
 	Prompts struct{ Onboarding int }
 
-	// Price holds the cost of a million tokens; 0 is unknown.
-	Price struct{ Input, Cached, Output float64 }
-	// Budget limits tokens; 0 is no limit.
-	Budget struct{ AgentPerDay, SpacePerDay, SenderPerDay, PerDay, PerCycle, PerRoot int }
+	// Price holds the cost of a million tokens, and the currency of all costs.
+	Price money.TokenPrice
+	// CurrencyRate is what one US dollar costs in that currency; 0 is unknown.
+	CurrencyRate float64
+	// Budget limits tokens and their cost. A limit in money has the default number of
+	// tokens beside it, for models without a known price.
+	Budget struct{ AgentPerDay, SpacePerDay, SenderPerDay, PerDay, PerCycle, PerRoot money.SpendLimit }
 	// Attachments configure the download and upload of files.
 	Attachments struct {
 		Fetch, Send   bool
@@ -178,6 +184,7 @@ const (
 	oneWord valueKind = iota
 	wholeNumber
 	someTokens
+	spending // tokens or money
 	aShare   // a number from 0 to 1
 	anAmount // of money
 	yesOrNo  // true or false
@@ -231,7 +238,7 @@ func wordSetting[W ~string](field func(*ResolvedSettings) *W, options ...string)
 }
 
 func errNotOneOf(text string, options []string) error {
-	if hint := DidYouMean(text, options); hint != "" {
+	if hint := textformat.DidYouMean(text, options); hint != "" {
 		return fmt.Errorf("%q is none of %s; %s", text, strings.Join(options, ", "), hint)
 	}
 	return fmt.Errorf("%q is none of %s", text, strings.Join(options, ", "))
@@ -320,6 +327,36 @@ func hostsSetting(field func(*ResolvedSettings) *[]string) valueForm {
 			}
 		}
 		*field(s) = hosts
+		return nil
+	}}
+}
+
+// budgetSetting is a number of tokens or an amount of money. An amount leaves the
+// tokens as they are, which limit models without a known price.
+func budgetSetting(field func(*ResolvedSettings) *money.SpendLimit) valueForm {
+	return valueForm{kind: spending, set: func(s *ResolvedSettings, text string) error {
+		n, err := parseTokens(text)
+		if err == nil && n >= 0 {
+			*field(s) = money.SpendLimit{Tokens: n}
+			return nil
+		}
+		amount, err := money.ParseAmount(text)
+		if err != nil {
+			return fmt.Errorf("%q is neither a number of tokens, such as 60000, 60k or 2M, nor an amount of money, such as 5 EUR or 2.50 USD", text)
+		}
+		field(s).Amount = amount
+		return nil
+	}}
+}
+
+// currencySetting is the code of a currency.
+func currencySetting(field func(*ResolvedSettings) *string) valueForm {
+	return valueForm{kind: aName, set: func(s *ResolvedSettings, text string) error {
+		code := strings.ToUpper(text)
+		if !money.IsCurrency(code) {
+			return fmt.Errorf("%q is no code of a currency, such as USD or EUR", text)
+		}
+		*field(s) = code
 		return nil
 	}}
 }

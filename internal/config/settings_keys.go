@@ -3,6 +3,7 @@ package config
 import (
 	"time"
 
+	"github.com/trestle-bridge/trestle/internal/money"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -15,7 +16,8 @@ var settingKeys = []settingKey{
 	{"dialect", "tools", "how the model calls tools: by the API's tool calls, or by tags in its text", wordSetting(func(s *ResolvedSettings) *string { return &s.Dialect }, "tools", "tags")},
 	{"wake", "auto", "what wakes an agent besides direct chats, mentions and replies: with `auto` every message of a chat that it shares with one person, with `all` every message", wordSetting(func(s *ResolvedSettings) *spaces.WakePolicy { return &s.Wake }, "auto", "mention", "all", "none")},
 	{"on_stale", "reconsider", "what to do with a message when newer ones arrived while it was written", wordSetting(func(s *ResolvedSettings) *string { return &s.OnStale }, "reconsider", "send")},
-	{"streaming", "drafts", "whether an answer is shown while it is written: `drafts` in chats with draft messages (private ones on Telegram), `edits` also in all others, by editing a message, or `off`", wordSetting(func(s *ResolvedSettings) *string { return &s.Streaming }, "drafts", "edits", "off")},
+	{"streaming", "auto", "whether a long answer is shown while it is written: `auto` as a draft where people can stop that (private chats on Telegram), else by editing one message, and short answers not at all; `drafts` only as a draft, `edits` only by editing, or `off`", wordSetting(func(s *ResolvedSettings) *spaces.StreamingPolicy { return &s.Streaming }, "auto", "drafts", "edits", "off")},
+	{"feedback", "off", "how people rate what an agent says: with `reactions` by 👍 and 👎 on its messages, with `buttons` also by two buttons below them, or `off`; see [feedback](how-an-agent-decides.md#feedback)", wordSetting(func(s *ResolvedSettings) *spaces.FeedbackMode { return &s.Feedback }, "off", "reactions", "buttons")},
 	{"links", "", "which addresses stay links in what an agent writes: `open` all, `known` those that people said in the room, that stand in a tool's result of the run or that `link_hosts` has, `none` not one. The others are shown as code. Empty: `open` where the agent was shown nothing but what all readers of the room may read, else `known`; see [links](operate.md#links)", optional(wordSetting(func(s *ResolvedSettings) *spaces.LinkPolicy { return &s.Links }, "open", "known", "none"))},
 	{"link_hosts", "", "host names whose pages, and those of hosts below them, always stay links, such as `example.com, docs.example.org`", hostsSetting(func(s *ResolvedSettings) *[]string { return &s.LinkHosts })},
 	{"timezone", "", "time zone of the rooms' clocks, such as `Europe/Zurich`, by which times are shown and reminders are due; empty: that of the machine. A person's own goes before it: that of their Slack profile, of `people`, or what they said with `/timezone`", optional(zoneSetting(func(s *ResolvedSettings) *string { return &s.Timezone }))},
@@ -25,12 +27,12 @@ var settingKeys = []settingKey{
 	{"max_steps", "12", "model calls in one engagement", integerSetting(func(s *ResolvedSettings) *int { return &s.MaxSteps }, 1)},
 	{"max_space_acts", "8", "what one run may do in rooms: messages, reactions, edits and deletions", integerSetting(func(s *ResolvedSettings) *int { return &s.MaxSpaceActs }, 1)},
 	{"max_output_tokens", "2000", "output tokens of one model call", tokenSetting(func(s *ResolvedSettings) *int { return &s.MaxOutputTokens }, 16)},
-	{"context_tokens", "32000", "tokens of the context window that are used", tokenSetting(func(s *ResolvedSettings) *int { return &s.ContextTokens }, 1024)},
+	{"context_tokens", "32000", "tokens of the context window that are used. Where it is not given, the window that the endpoint tells or that is published of the model counts, at most 64000", tokenSetting(func(s *ResolvedSettings) *int { return &s.ContextTokens }, 1024)},
 	{"recall_tokens", "1500", "tokens of recalled messages in one frame", tokenSetting(func(s *ResolvedSettings) *int { return &s.RecallTokens }, 0)},
 	{"across", "true", "whether a direct chat may be shown what its person has read in the agent's other rooms", boolSetting(func(s *ResolvedSettings) *bool { return &s.Across })},
 	{"parallel", "8", "concurrent cycles of one mind", integerSetting(func(s *ResolvedSettings) *int { return &s.Parallel }, 1)},
 
-	{"acts.send_message", "true", "whether an agent sends messages: the tools `send_message`, `send_reply` and `send_file`", boolSetting(func(s *ResolvedSettings) *bool { return &s.Acts.SendMessage })},
+	{"acts.send_message", "true", "whether an agent sends messages: the tools `send_message`, `send_reply`, `ask` and `send_file`", boolSetting(func(s *ResolvedSettings) *bool { return &s.Acts.SendMessage })},
 	{"acts.send_file", "true", "whether it sends files, where `attachments.send` is on", boolSetting(func(s *ResolvedSettings) *bool { return &s.Acts.SendFile })},
 	{"acts.react", "true", "whether it reacts to messages", boolSetting(func(s *ResolvedSettings) *bool { return &s.Acts.React })},
 	{"acts.edit_message", "true", "whether it changes its own messages", boolSetting(func(s *ResolvedSettings) *bool { return &s.Acts.EditMessage })},
@@ -40,16 +42,19 @@ var settingKeys = []settingKey{
 	{"acts.set_up", "true", "whether it sets up rooms; needs `acts.send_message`", boolSetting(func(s *ResolvedSettings) *bool { return &s.Acts.SetUp })},
 	{"greeting.look_up", "false", "whether an agent may call reading tools when only greetings woke it", boolSetting(func(s *ResolvedSettings) *bool { return &s.Greeting.LookUp })},
 
-	{"budget.per_cycle", "400000", "tokens one cycle may use; 0 is no limit", tokenSetting(func(s *ResolvedSettings) *int { return &s.Budget.PerCycle }, 0)},
-	{"budget.per_root", "0", "tokens that one message may cause to be used; 0 is no limit", tokenSetting(func(s *ResolvedSettings) *int { return &s.Budget.PerRoot }, 0)},
-	{"budget.sender_per_day", "10000000", "tokens that the messages of one person, and the timers and plans set for them, may use in a day; 0 is no limit", tokenSetting(func(s *ResolvedSettings) *int { return &s.Budget.SenderPerDay }, 0)},
-	{"budget.agent_per_day", "50000000", "tokens one agent may use in a day; 0 is no limit", tokenSetting(func(s *ResolvedSettings) *int { return &s.Budget.AgentPerDay }, 0)},
-	{"budget.space_per_day", "50000000", "tokens one space may use in a day, with the timers and plans that were set there; 0 is no limit", tokenSetting(func(s *ResolvedSettings) *int { return &s.Budget.SpacePerDay }, 0)},
-	{"budget.per_day", "50000000", "tokens that all agents together may use in a day; 0 is no limit", tokenSetting(func(s *ResolvedSettings) *int { return &s.Budget.PerDay }, 0)},
+	{"budget.per_cycle", "400000", "what one cycle may use: tokens, or money such as `0.50 USD`; 0 is no limit", budgetSetting(func(s *ResolvedSettings) *money.SpendLimit { return &s.Budget.PerCycle })},
+	{"budget.per_root", "0", "what one message may cause to be used; 0 is no limit", budgetSetting(func(s *ResolvedSettings) *money.SpendLimit { return &s.Budget.PerRoot })},
+	{"budget.sender_per_day", "10000000", "what the messages of one person, and the timers and plans set for them, may use in a day; 0 is no limit", budgetSetting(func(s *ResolvedSettings) *money.SpendLimit { return &s.Budget.SenderPerDay })},
+	{"budget.agent_per_day", "50000000", "what one agent may use in a day; 0 is no limit", budgetSetting(func(s *ResolvedSettings) *money.SpendLimit { return &s.Budget.AgentPerDay })},
+	{"budget.space_per_day", "50000000", "what one space may use in a day, with the timers and plans that were set there; 0 is no limit", budgetSetting(func(s *ResolvedSettings) *money.SpendLimit { return &s.Budget.SpacePerDay })},
+	{"budget.per_day", "50000000", "what all agents together may use in a day; 0 is no limit", budgetSetting(func(s *ResolvedSettings) *money.SpendLimit { return &s.Budget.PerDay })},
 
-	{"price.input", "0", "cost of a million prompt tokens, in any one currency; 0 is unknown. With it the console shows the cost of runs", moneySetting(func(s *ResolvedSettings) *float64 { return &s.Price.Input })},
+	{"price.input", "0", "cost of a million prompt tokens, in `price.currency`. Where neither it nor `price.output` is given, the price that the endpoint tells counts, else the one that is published of the model, if the endpoint is not on this machine or network", moneySetting(func(s *ResolvedSettings) *float64 { return &s.Price.Input })},
 	{"price.cached", "0", "cost of a million cached prompt tokens; 0 is the same as `price.input`", moneySetting(func(s *ResolvedSettings) *float64 { return &s.Price.Cached })},
+	{"price.cache_write", "0", "cost of a million prompt tokens that the endpoint writes to its cache, as Anthropic's models charge it; 0 is the same as `price.input`", moneySetting(func(s *ResolvedSettings) *float64 { return &s.Price.CacheWrite })},
 	{"price.output", "0", "cost of a million output tokens", moneySetting(func(s *ResolvedSettings) *float64 { return &s.Price.Output })},
+	{"price.currency", "USD", "currency of all prices, costs and budgets, such as `EUR`", topOnly(currencySetting(func(s *ResolvedSettings) *string { return &s.Price.Currency }))},
+	{"price.rate", "0", "what one US dollar costs in `price.currency`, such as `0.92`: published prices are in dollars, and without it unknown in another currency", topOnly(moneySetting(func(s *ResolvedSettings) *float64 { return &s.CurrencyRate }))},
 
 	{"consciousness.max_tokens", "100000", "tokens of the inner log before it is compacted", tokenSetting(func(s *ResolvedSettings) *int { return &s.Consciousness.MaxTokens }, 1000)},
 	{"consciousness.min_recent_cycles", "10", "newest cycles kept verbatim as long as the budget allows", integerSetting(func(s *ResolvedSettings) *int { return &s.Consciousness.MinRecentCycles }, 1)},

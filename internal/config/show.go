@@ -101,6 +101,7 @@ func (c *Config) Rows(o ShowOptions) []ShownValue {
 	if o.All || c.SenderPerMinute != defaultSenderPerMinute {
 		l.add("limits.sender_per_minute", strconv.Itoa(c.SenderPerMinute))
 	}
+	l.addTools(c.Tools)
 	l.add("default_agents", strings.Join(c.DefaultAgents, ", "))
 	l.addSettings("", o.All, c.testLimits(), c.settings)
 	for _, a := range c.Adapters {
@@ -139,7 +140,12 @@ func (l *rowLister) addModel(path string, m ModelEndpoint) {
 		l.add(path, "offline")
 		return
 	}
-	l.addURL(path+".base_url", m.BaseURL)
+	if m.Provider != "" {
+		l.add(path+".provider", m.Provider)
+	}
+	if m.BaseURL != "" || m.Provider == "" {
+		l.addURL(path+".base_url", m.BaseURL)
+	}
 	l.addSecret(path+".api_key", m.APIKey)
 	l.add(path+".name", m.Name)
 	for _, t := range []struct {
@@ -152,6 +158,11 @@ func (l *rowLister) addModel(path string, m ModelEndpoint) {
 	}
 	if m.Window > 0 {
 		l.add(path+".context_tokens", strconv.Itoa(m.Window))
+	}
+	if m.Price.Known() {
+		for i, p := range []float64{m.Price.Input, m.Price.Cached, m.Price.CacheWrite, m.Price.Output} {
+			l.add(path+".price."+priceKeys[i].name, strconv.FormatFloat(p, 'f', -1, 64))
+		}
 	}
 	if m.Fallbacks != "" {
 		l.add(path+".fallbacks", strings.ReplaceAll(m.Fallbacks, " ", ", "))
@@ -172,6 +183,11 @@ func (l *rowLister) addAdapter(a AdapterEntry) {
 	if a.WebhookURL != "" {
 		l.addURL(path+".webhook_url", a.WebhookURL)
 	}
+	if a.Type == "hook" {
+		l.add(path+".text", a.Text)
+		l.addSecret(path+".reply_url", a.ReplyURL)
+		l.addSecret(path+".reply_secret", a.ReplySecret)
+	}
 	l.add(path+".admit", a.Admit)
 	l.add(path+".limits.outgoing", a.Outgoing)
 }
@@ -189,7 +205,37 @@ func (l *rowLister) addAgent(a AgentEntry) {
 	if a.Model != l.of.Model {
 		l.addModel(path+".model", a.Model)
 	}
+	if len(a.Tools) > 0 {
+		l.add(path+".tools", strings.Join(a.Tools, ", "))
+	}
 	l.addSettings(path+".", false, a.settings)
+}
+
+// addTools adds what is configured of tools; the values of headers and environments are
+// not shown.
+func (l *rowLister) addTools(t ToolConfig) {
+	for _, v := range t.Servers {
+		path := "tools.servers." + v.Key
+		if v.URL != "" {
+			l.addURL(path+".url", v.URL)
+		} else {
+			l.add(path+".command", strings.Join(v.Command, " "))
+		}
+		if len(v.Allow) > 0 {
+			l.add(path+".allow", strings.Join(v.Allow, ", "))
+		}
+	}
+	for _, v := range t.Commands {
+		l.add("tools.commands."+v.Key+".run", strings.Join(v.Run, " "))
+	}
+	if t.Web.Fetch {
+		l.add("tools.web.fetch", "true")
+	}
+	if t.Web.SearchKind != "" {
+		l.add("tools.web.search.kind", t.Web.SearchKind)
+		l.addURL("tools.web.search.url", t.Web.SearchURL)
+		l.addSecret("tools.web.search.key", t.Web.SearchKey)
+	}
 }
 
 // addRoom adds the keys that spaces and servers share.

@@ -47,6 +47,7 @@ type node struct {
 	kind    nodeKind
 	origin  ValueOrigin
 	text    string   // of a scalar, expanded
+	plain   bool     // a scalar that was written as a number or a truth value
 	missing string   // why the text could not be expanded; empty when it could
 	refers  bool     // the text was written with a reference
 	files   []string // that the text was read from
@@ -176,7 +177,7 @@ func (g *nodeBuilder) build(n ast.Node) *node {
 	case *ast.StringNode:
 		return g.scalar(at, n.Value)
 	default: // numbers, booleans and infinities keep their text
-		return &node{kind: scalarNode, origin: at, text: g.shield.unescape(n.GetToken().Value)}
+		return &node{kind: scalarNode, origin: at, plain: true, text: g.shield.unescape(n.GetToken().Value)}
 	}
 }
 

@@ -18,13 +18,20 @@ type Options struct {
 	Process  Process
 	Jobs     Jobs
 	Settings Settings
+	Prompts  Prompts
 	Live     EventSource
+	Desk     ToolDesk
 	// Tools returns the acts that agents have now.
 	Tools func() spaces.ToolManifest
 	// Answers returns what a reading command of the program answers with -o json, by
 	// the command's name; none of that name is [ErrUnknown], and a [UserError] is shown
 	// to the caller. Default: no command is answered.
 	Answers func(ctx context.Context, command string, q url.Values) (any, error)
+	// PersonTools serves an MCP client the rooms of the person of the request, see [AccessOf].
+	PersonTools http.Handler
+	// Grant returns what a token that is asked for with As may open. A request that cannot
+	// be granted is a [UserError].
+	Grant func(ctx context.Context, q TokenRequest) (PersonAccess, error)
 	// Metrics answers in the exposition format of Prometheus.
 	Metrics http.Handler
 	// Access returns from where the console may be called. It is asked at every
@@ -66,6 +73,7 @@ const (
 	undeclared    RouteAccess = iota
 	ForAnyone                 // without a credential
 	ForCredential             // with a token or a session
+	ForPerson                 // with a token for the rooms of a person, see [AccessOf]
 	ForOwner                  // over the control socket only
 )
 
@@ -85,6 +93,8 @@ func (c *Console) Handler() http.Handler {
 				r.Handle(w, q)
 			case ForCredential:
 				c.requireCredential(r.Handle)(w, q)
+			case ForPerson:
+				c.requirePerson(r.Handle)(w, q)
 			case ForOwner, undeclared:
 				c.respond.Fail(w, q, http.StatusForbidden, "this is only served on the control socket; use the trestle command on this machine")
 			}
@@ -120,6 +130,10 @@ func newMux(routes []Route, wrap func(Route) http.HandlerFunc) *http.ServeMux {
 	return mux
 }
 
+func (c *Console) servePersonTools(w http.ResponseWriter, r *http.Request) {
+	c.PersonTools.ServeHTTP(w, r)
+}
+
 // ownRoutes returns the routes of health, live events, metrics, tokens and sessions.
 func (c *Console) ownRoutes() []Route {
 	return []Route{
@@ -132,6 +146,9 @@ func (c *Console) ownRoutes() []Route {
 		{"POST /api/tokens", ForOwner, c.serveAddToken},
 		{"DELETE /api/tokens/{id}", ForOwner, c.serveDropToken},
 		{"POST /api/links", ForOwner, JSONHandler(c.respond, c.serveAddLink)},
+
+		{"POST /mcp", ForPerson, c.servePersonTools},
+		{"GET /mcp", ForPerson, c.servePersonTools}, // a client asks with GET for a stream, and is told that there is none
 
 		{"GET /login", ForAnyone, c.showLogin},
 		{"POST /login", ForAnyone, c.login},

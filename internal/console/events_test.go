@@ -82,7 +82,7 @@ func TestLiveEventsAreServerSentEvents(t *testing.T) {
 	}
 }
 
-// PRD-11-7: whoever listens chooses what about: one mind, one space.
+// PRD-11-7: a subscriber filters live events by mind and by space.
 func TestLiveEventsAreSiftedByWhatTheyAreAbout(t *testing.T) {
 	w := consoletest.Open(t)
 	for i, mind := range []string{"ada/home", "max/home", "ada/home"} {

@@ -74,8 +74,8 @@ func cookie(secret string) http.Header {
 	return http.Header{"Cookie": {"trestle7420=" + secret}}
 }
 
-// SECURITY S7: every route, with no, an old, an empty, a wrong and a right
-// credential. Only what is said to be anybody's is served without one.
+// SECURITY S7: every route, with no, an old, an empty, a wrong and a right credential.
+// Only the routes marked as public are served without one.
 func TestEveryRouteWantsACredential(t *testing.T) {
 	w := consoletest.Open(t)
 	life := w.Live("hello")
@@ -86,6 +86,7 @@ func TestEveryRouteWantsACredential(t *testing.T) {
 	}
 	open := map[string]bool{"GET /health": true, "GET /login": true, "POST /login": true, "GET /open": true, "GET /static/{file}": true}
 	owners := map[string]bool{"POST /api/tokens": true, "DELETE /api/tokens/{id}": true, "POST /api/links": true}
+	persons := w.PersonKey(console.PersonAccess{Person: "maya", As: "telegram:1"})
 	credentials := []struct {
 		name   string
 		header http.Header
@@ -106,12 +107,13 @@ func TestEveryRouteWantsACredential(t *testing.T) {
 		{"a token as session", cookie(token.Secret), false},
 		{"in the address", nil, false},
 		{"token", bearer(token.Secret), true},
+		{"token of a person", bearer(persons.Secret), false},
 		{"session", cookie(session.Secret), true},
 	}
 	served, refused := 0, 0
 	h := w.Console.Handler()
 	for _, route := range w.Console.Routes() {
-		if !slices.Contains([]console.RouteAccess{console.ForAnyone, console.ForCredential, console.ForOwner}, route.Access) {
+		if !slices.Contains([]console.RouteAccess{console.ForAnyone, console.ForCredential, console.ForPerson, console.ForOwner}, route.Access) {
 			t.Errorf("%s does not declare who may call it", route.Pattern)
 		}
 		pattern := route.Pattern
@@ -131,6 +133,9 @@ func TestEveryRouteWantsACredential(t *testing.T) {
 			code := do(t, h, call{method: method, target: target, header: c.header, peer: peer}).Code
 			let := code != http.StatusUnauthorized && code != http.StatusForbidden
 			want := c.good && !owners[pattern] || open[pattern]
+			if route.Access == console.ForPerson {
+				want = c.name == "token of a person"
+			}
 			if pattern == "POST /login" || pattern == "GET /open" {
 				want = false // they ask for one themselves
 			}

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/trestle-bridge/trestle/spaces"
 )
 
 // KeyKind is what a key opens.
@@ -37,12 +39,23 @@ const (
 type Key struct {
 	ID      string // short, unique for ever
 	Kind    KeyKind
-	Name    string // what people call a token
-	Hash    string // of the secret
-	Parent  string // what a session was opened with: it ends with that
+	Name    string        // what people call a token
+	Hash    string        // of the secret
+	Parent  string        // what a session was opened with: it ends with that
+	Person  *PersonAccess // what a token opens in place of the console; nil: the console
 	Created time.Time
 	Expires time.Time // zero: never
 	Used    time.Time // when last; zero: not yet
+}
+
+// A PersonAccess opens the rooms of one person to a program of theirs: it may read what
+// that person could read.
+type PersonAccess struct {
+	Person spaces.EntityID `json:"person"`
+	As     string          `json:"as"`              // the person as the configuration writes them: adapter:user
+	Name   string          `json:"name,omitempty"`  // how the person was called when it was made
+	Agent  spaces.AgentID  `json:"agent,omitempty"` // whose mentions it waits for; empty: the person's own
+	Send   bool            `json:"send,omitempty"`  // it may send messages as Agent
 }
 
 // ErrSpent is returned when a link is used twice.
@@ -125,6 +138,9 @@ func (c *Console) checkToken(ctx context.Context, secret string) (string, error)
 		return configured(token), nil
 	}
 	k, err := c.findKey(ctx, secret, KeyToken)
+	if err == nil && k.Person != nil {
+		err = errWrong
+	}
 	if err != nil {
 		return "", err
 	}
@@ -228,6 +244,47 @@ func (c *Console) requireCredential(next http.HandlerFunc) http.HandlerFunc {
 			c.respond.Fail(w, r, http.StatusUnauthorized, err.Error())
 		default:
 			c.pages.ShowLogin(w, r, http.StatusUnauthorized, "")
+		}
+	}
+}
+
+// accessKey marks the context of a request by whose rooms it may open.
+type accessKey struct{}
+
+// AccessOf returns whose rooms a request may open, as its token says. It is for handlers
+// of routes [ForPerson].
+func AccessOf(ctx context.Context) PersonAccess {
+	a, _ := ctx.Value(accessKey{}).(PersonAccess)
+	return a
+}
+
+// WithAccess returns a context of a request that may open the rooms of a person.
+func WithAccess(ctx context.Context, a PersonAccess) context.Context {
+	return context.WithValue(ctx, accessKey{}, a)
+}
+
+// requirePerson serves those with a token for the rooms of a person.
+func (c *Console) requirePerson(next http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		secret, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+		k, err := c.findKey(r.Context(), secret, KeyToken)
+		if err == nil && k.Person == nil {
+			err = errWrong
+		}
+		if err == nil {
+			err = c.noteUse(r.Context(), k)
+		}
+		switch err = c.judgeMiss(r, err); {
+		case err == nil:
+			next(w, r.WithContext(WithAccess(r.Context(), *k.Person)))
+		case errors.Is(err, errMany):
+			w.Header().Set("Retry-After", "60")
+			c.respond.Fail(w, r, http.StatusTooManyRequests, err.Error())
+		case errors.Is(err, errWrong):
+			w.Header().Set("WWW-Authenticate", "Bearer")
+			c.respond.Fail(w, r, http.StatusUnauthorized, "a token for the rooms of a person is needed: trestle token add NAME --as ADAPTER:USER")
+		default:
+			c.respond.FailInternal(w, r, err)
 		}
 	}
 }

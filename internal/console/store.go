@@ -3,11 +3,15 @@ package console
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/trestle-bridge/trestle/internal/alerts"
 	"github.com/trestle-bridge/trestle/internal/jobs"
+	"github.com/trestle-bridge/trestle/internal/money"
 	"github.com/trestle-bridge/trestle/internal/pubsub"
+	"github.com/trestle-bridge/trestle/shell/prompts"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -33,6 +37,36 @@ type Account struct {
 
 // ErrUnknown is returned when nothing in the record has the name asked for.
 var ErrUnknown = errors.New("not in the record")
+
+// An AmbiguousNameError is returned when a name, or the beginning of an id, fits several things.
+// It is an [ErrUnknown] as well.
+type AmbiguousNameError struct {
+	Kind  string // what the things are, such as "runs"
+	Given string
+	Could []string // each thing that it fits; of more than [MaxAmbiguous] the first
+}
+
+// MaxAmbiguous is how many things are listed that an ambiguous name could be.
+const MaxAmbiguous = 8
+
+var _ UserError = AmbiguousNameError{}
+
+// Error implements error.
+func (e AmbiguousNameError) Error() string {
+	list, more := e.Could, ""
+	if len(list) > MaxAmbiguous {
+		list, more = list[:MaxAmbiguous], " and others"
+	}
+	return fmt.Sprintf("several %s fit %q: %s%s", e.Kind, e.Given, strings.Join(list, ", "), more)
+}
+
+// Is reports whether target is [ErrUnknown].
+func (e AmbiguousNameError) Is(target error) bool { return target == ErrUnknown }
+
+// Refusal implements [UserError].
+func (e AmbiguousNameError) Refusal() ErrorAnswer {
+	return ErrorAnswer{Error: e.Error(), Do: "write more of the id that is meant"}
+}
 
 // Store is what an operator can see of the record. It works beside a running
 // process and without one. Every list is bounded by its limit and newest first
@@ -165,6 +199,9 @@ type MindReader interface {
 	// LatestMinds returns the minds behind a row, those first that ran last. A
 	// row's place is when its last run began, zero for none, with the mind's name.
 	LatestMinds(ctx context.Context, day time.Time, behind Cursor, limit int) ([]Mind, error)
+	// WordyModel returns the model that the mind asked last, if it is known to answer
+	// people in words in place of calling a tool; empty otherwise.
+	WordyModel(ctx context.Context, m spaces.Mind) (string, error)
 	// Turns returns what the mind's newest cycles were shown and answered, oldest
 	// first, after its newest keyframe, which comes first and may be nil.
 	Turns(ctx context.Context, m spaces.Mind, limit int) (*spaces.Keyframe, []spaces.TranscriptTurn, error)
@@ -232,17 +269,36 @@ type Jobs interface {
 	Ask(ctx context.Context, id int64, want jobs.JobState) (jobs.Job, error)
 }
 
+// Prompts are the versions of what agents are told, as an operator sees and changes them.
+type Prompts interface {
+	// Book returns all versions, and which of them are activated.
+	Book(ctx context.Context) (*prompts.PromptBook, error)
+	// Change activates a version or rolls one back. What cannot be done is [UserError].
+	Change(ctx context.Context, c prompts.PromptChange) (prompts.PromptChange, error)
+}
+
 // Settings is the configuration in force. Credentials are shown as ***.
 type Settings interface {
 	// Rows lists every key in force with its value and where that was written.
 	Rows() []SettingRow
 	// Schema returns the JSON schema of the configuration.
 	Schema() []byte
-	// Budget returns the tokens one run of an agent in a space may use; 0: no limit.
-	Budget(agent spaces.AgentID, space spaces.SpaceID) int
-	// Price returns what tokens of the agent's model cost, and false when the
-	// configuration does not say.
-	Price(agent spaces.AgentID) (spaces.TokenPrice, bool)
+	// Budget returns what one run of an agent in a space may use.
+	Budget(agent spaces.AgentID, space spaces.SpaceID) money.SpendLimit
+	// Currency returns the code of the currency that costs are in.
+	Currency() string
+	// Model returns the model of an agent and how it is used.
+	Model(agent spaces.AgentID) ModelUse
+}
+
+// ModelUse is a model as an agent uses it. The words say where the numbers are from, such
+// as "as the endpoint tells".
+type ModelUse struct {
+	Name       string // of the model at its endpoint; empty for the built-in stand-in
+	Window     int    // how many tokens of its window are used
+	WindowFrom string
+	Price      string // in words; empty where it is not known
+	PriceFrom  string
 }
 
 // EventSource is the live events of this process.
@@ -301,6 +357,7 @@ type Mind struct {
 	Open   int           `json:"open"`   // cycles under way
 	Prompt int           `json:"prompt"` // of Tokens: read by the model
 	Cached int           `json:"cached"` // of Prompt: kept by the endpoint
+	Cost   int64         `json:"cost"`   // of Tokens, in millionths of the installation's currency
 }
 
 // Filter chooses cycles. Its zero value matches all.
@@ -309,6 +366,7 @@ type Filter struct {
 	Agent  spaces.AgentID
 	Circle spaces.CircleID // of the agent's mind; counts with Agent alone
 	Stop   spaces.StopReason
+	Rating spaces.AnswerRating // only those with a message that a person rated so
 	Since  time.Time
 	Before spaces.CycleID // only older ones than this
 	Limit  int            // at most this many; 0 is 100
@@ -324,6 +382,8 @@ type Run struct {
 	Inner   []spaces.Event          `json:"inner"` // what it wrote into the inner log
 	Actions []spaces.Action         `json:"actions"`
 	Lost    []spaces.MessageRef     `json:"lost"`  // chats in which the beginning of an answer may still be visible
+	Tools   []spaces.ToolRun        `json:"tools"` // calls of tools from outside
+	Rated   []spaces.Feedback       `json:"rated"` // ratings of what it said, oldest first
 	Waits   []spaces.PendingWait    `json:"waits"` // those that ended for it, and what it waits or waited for itself
 }
 

@@ -3,16 +3,19 @@ package console
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/url"
 	"time"
+
+	"github.com/trestle-bridge/trestle/spaces"
 )
 
 func (c *Console) serveTokens(r *http.Request) (TokensAnswer, error) {
 	keys, err := c.Keys.ListKeys(r.Context(), KeyToken)
 	rows := []TokenRow{}
 	for _, k := range keys {
-		rows = append(rows, TokenRow{k.ID, k.Name, k.Created, k.Used})
+		rows = append(rows, TokenRow{k.ID, k.Name, k.Created, k.Used, k.Person})
 	}
 	return TokensAnswer{rows}, err
 }
@@ -24,6 +27,18 @@ func (c *Console) serveAddToken(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	m := NewKey(KeyToken, q.Name, time.Now())
+	if q.As != "" {
+		access, err := c.Grant(r.Context(), q)
+		if no, ok := errors.AsType[UserError](err); ok {
+			WriteJSON(w, http.StatusUnprocessableEntity, no.Refusal())
+			return
+		}
+		if err != nil {
+			c.respond.FailInternal(w, r, err)
+			return
+		}
+		m.Person = &access
+	}
 	if err := c.Keys.AddKey(r.Context(), m.Key); err != nil {
 		c.respond.FailInternal(w, r, err)
 		return
@@ -68,10 +83,11 @@ type NewLink struct {
 
 // A TokenRow is one token; its secret is nowhere.
 type TokenRow struct {
-	ID      string    `json:"id"`
-	Name    string    `json:"name"`
-	Created time.Time `json:"created"`
-	Used    time.Time `json:"used,omitzero"`
+	ID      string        `json:"id"`
+	Name    string        `json:"name"`
+	Created time.Time     `json:"created"`
+	Used    time.Time     `json:"used,omitzero"`
+	Opens   *PersonAccess `json:"opens,omitempty"` // absent: the console
 }
 
 // A TokensAnswer lists the tokens.
@@ -81,7 +97,10 @@ type TokensAnswer struct {
 
 // A TokenRequest asks for a new token.
 type TokenRequest struct {
-	Name string `json:"name"`
+	Name  string         `json:"name"`
+	As    string         `json:"as,omitempty"`    // adapter:user; empty: a token for the console
+	Agent spaces.AgentID `json:"agent,omitempty"` // with As
+	Send  bool           `json:"send,omitempty"`  // with Agent
 }
 
 // NewToken is a token with its secret, which is told this once.

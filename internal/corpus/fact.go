@@ -15,7 +15,7 @@ type fact struct {
 	corrects   *fact  // which this one corrects
 	evidence   []string
 	hasTime    bool
-	detail     string // what somebody who asks remembers of it
+	detail     string // the part that the question mentions
 }
 
 // plant decides what is told in which session: for each person some domains with
@@ -58,7 +58,7 @@ func (m *generator) correct(f *fact, s int, used map[string]bool) {
 	m.facts[later] = append(m.facts[later], f.correction)
 }
 
-// companion is somebody who need not be in the room.
+// companion returns a person who need not be in the room.
 func (m *generator) companion(who string) string {
 	if m.rnd.IntN(2) == 0 {
 		return m.people[len(m.people)-1]

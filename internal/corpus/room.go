@@ -20,8 +20,8 @@ type RoomLine struct {
 	Edits   string    `json:"edits,omitempty"` // the line whose words this replaces
 }
 
-// A RecallQuestion is asked when everything was said. Evidence names the lines that
-// answer it, none if nobody ever said it.
+// A RecallQuestion is asked after all lines. Evidence names the lines that answer it;
+// it is empty when the room has no answer.
 type RecallQuestion struct {
 	ID       string    `json:"id"`
 	Space    string    `json:"space"`
@@ -109,7 +109,7 @@ func (m *generator) session(n, lines int) {
 
 func (m *generator) voices() []string { return m.people[:len(m.people)-1] }
 
-// other returns somebody who is not who.
+// other returns a person other than who.
 func (m *generator) other(who string) string {
 	for {
 		if o := pick(m.rnd, m.voices()); o != who {
@@ -118,7 +118,7 @@ func (m *generator) other(who string) string {
 	}
 }
 
-// idle has somebody say something that tells nothing.
+// idle adds a line without a fact.
 func (m *generator) idle(d *topic) {
 	who := pick(m.rnd, m.voices())
 	if m.style == Chat && m.rnd.IntN(5) < 3 {

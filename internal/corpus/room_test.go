@@ -21,8 +21,7 @@ func TestASeedIsARoom(t *testing.T) {
 	}
 }
 
-// CONTEXT 4: rooms have all kinds of question, and their evidence is what somebody
-// said before.
+// CONTEXT 4: rooms have all kinds of question, and their evidence is an earlier line.
 func TestEvidenceStandsInTheRoom(t *testing.T) {
 	kinds, words := map[string]int{}, 0
 	for seed := range uint64(6) {

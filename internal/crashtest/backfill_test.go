@@ -16,8 +16,8 @@ import (
 	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
-// Issue 5, SEQ-04: a process that is killed in the middle of Discord's history goes
-// on behind the last page that it had recorded: each message once, nobody woken.
+// Issue 5, SEQ-04: a process that is killed in the middle of Discord's history goes on
+// behind the last page that it had recorded: each message once, and no agent woken.
 func TestABackfillSurvivesAKill(t *testing.T) {
 	t.Parallel() // most of it is waiting for what the killed process held
 	ctx, cancel := context.WithTimeout(t.Context(), 2*caseLimit)

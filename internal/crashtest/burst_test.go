@@ -13,9 +13,9 @@ import (
 	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
-// TestKillInABurstLosesNothing is a kill from outside, at any moment of a burst
-// of fifty messages a second, after which nobody writes: no message waits for
-// the next one to be noticed. Doubled are at most the sends that were in flight.
+// TestKillInABurstLosesNothing is a kill from outside, at any moment of a burst of
+// fifty messages a second, after which no person writes: no message waits for the next
+// one to be noticed. Doubled are at most the sends that were in flight.
 func TestKillInABurstLosesNothing(t *testing.T) {
 	var f figures
 	for n := range 4 {
@@ -57,8 +57,8 @@ func TestKillInABurstLosesNothing(t *testing.T) {
 	}
 }
 
-// TestLostDoorbellCostsNoMessage is K4 as it is written: what is recorded and
-// acknowledged is found although nobody rang for it and nobody writes again.
+// TestLostDoorbellCostsNoMessage is K4 as it is written: a recorded and acknowledged
+// message is found without a notification and without another message.
 func TestLostDoorbellCostsNoMessage(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), caseLimit)
 	defer cancel()

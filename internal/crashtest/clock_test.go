@@ -120,7 +120,7 @@ func (p *program) sets(t *testing.T, ahead time.Duration) {
 
 // F43, I8, I15: the clock of one process, then of another, jumps by an hour and by a
 // day, forward and back, and runs ahead slowly. Nothing is lost, nothing comes twice,
-// nobody is given up, and no lease is taken from who holds it.
+// no process is declared dead, and no lease is taken from its holder.
 func TestWrongClockOfOneProcessChangesNothing(t *testing.T) {
 	movable := buildMovable(t)
 	crews(t, "F43", func(ctx context.Context, t *testing.T, c *crew, seed uint64) {

@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/trestle-bridge/trestle/internal/store/postgres"
 	"github.com/trestle-bridge/trestle/internal/testservers"
 	"github.com/trestle-bridge/trestle/internal/testutil"
@@ -59,8 +61,7 @@ func (c *crew) joins(t *testing.T, direct, way, more string) {
 	c.members = append(c.members, p)
 }
 
-// starts runs every process and returns once all take part and somebody was
-// answered.
+// starts runs every process and returns once all take part and a person was answered.
 func (c *crew) starts(ctx context.Context, t *testing.T) {
 	t.Helper()
 	for _, p := range c.members {
@@ -200,28 +201,30 @@ func (p *program) logged(t *testing.T, words string) int {
 // crews plays a story several times at once, each with a crew of its own.
 func crews(t *testing.T, id string, play func(ctx context.Context, t *testing.T, c *crew, seed uint64)) {
 	t.Helper()
-	abreast(t, id, func(ctx context.Context, t *testing.T, seed uint64) {
+	abreast(t, id, perCrew, func(ctx context.Context, t *testing.T, seed uint64) {
 		t.Helper()
 		play(ctx, t, newCrew(t, newWorld(t, seed, 4)), seed)
 	})
 }
 
-// abreast plays a story several times at once.
-func abreast(t *testing.T, id string, play func(ctx context.Context, t *testing.T, seed uint64)) {
+// abreast plays a story several times, as many at once as together says.
+func abreast(t *testing.T, id string, together int, play func(ctx context.Context, t *testing.T, seed uint64)) {
 	t.Helper()
-	var playing sync.WaitGroup
+	var playing errgroup.Group
+	playing.SetLimit(together)
 	for n := range min(perCrew, *repeats) {
 		seed := seedOf(id, n)
 		if *oneSeed != 0 && *oneSeed != seed {
 			continue
 		}
-		playing.Go(func() {
+		playing.Go(func() error {
 			t.Run(fmt.Sprint(seed), func(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), 3*caseLimit)
 				defer cancel()
 				play(ctx, t, seed)
 			})
+			return nil
 		})
 	}
-	playing.Wait()
+	_ = playing.Wait() // each reports to its own test
 }

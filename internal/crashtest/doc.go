@@ -28,6 +28,7 @@
 //	K8   before call     as K7; the endpoint has not been asked
 //	K9   after call      as K7; the endpoint has been asked
 //	K10  step recorded   a cycle whose thought is recorded; it is not asked for again
+//	K12  tool called     see TestToolThatWritesIsNeverCalledTwice; -toolkills sets how often
 //	K13  acts recorded   a cycle with an act recorded; it is not asked for again
 //	K14  before commit   an open cycle whose last step is not there
 //	K15  after commit    a closed cycle
@@ -35,7 +36,7 @@
 //	K17  written         as K16; the platform has it
 //	K18  accepted        as K17, and the platform said yes
 //	K19  between parts   an action under way with parts behind it
-//	K20  receipt         an action that is sent; its echo is nobody's message
+//	K20  receipt         an action that is sent; its echo is not a new message
 //	K21  limited         an action under way, and the platform said wait
 //	K22  preview shown   an action that waits, and its words as no message
 //

@@ -24,8 +24,8 @@ import (
 var draftPoints = []string{"draft.begun", "draft.posted", "draft.kept", "draft.edited", "outbox.sending", "send.accepted", "receipt.committed"}
 
 // DELIVERY 2.3, K22: killed anywhere between the first words that people see and the
-// receipt of what was decided, the answer stands once. Where the platform cannot
-// be asked what it took, one unfinished beginning may be left.
+// receipt of what was decided, the answer is in the chat once. Where the platform
+// cannot be asked what it took, one unfinished beginning may be left.
 func TestAGrowingAnswerSurvivesAKillWithoutACopy(t *testing.T) {
 	var playing sync.WaitGroup
 	turn := make(chan struct{}, *hands)
@@ -50,9 +50,9 @@ func TestAGrowingAnswerSurvivesAKillWithoutACopy(t *testing.T) {
 	playing.Wait()
 }
 
-// grows is one case: somebody asks for a long answer, the program is killed at the
-// point, and the next one ends what it began. left bounds the beginnings that are
-// left behind.
+// grows is one case: a person asks for a long answer, the program is killed at the
+// point, and the next one ends what it began. left bounds the beginnings that are left
+// behind.
 func grows(t *testing.T, s *stage, name string, left int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*caseLimit)
@@ -107,8 +107,8 @@ func unfinished(s *stage) []posted {
 	return slices.DeleteFunc(s.posted(), func(m posted) bool { return !strings.HasSuffix(m.text, "…") })
 }
 
-// draftsIn counts the drafts of a record that nobody writes to; one that is lost, and
-// told of, is none any more.
+// draftsIn counts the drafts of a database without a writer; one that was recorded as
+// lost is not counted.
 func draftsIn(t *testing.T, dir string) (n int) {
 	t.Helper()
 	db, err := sql.Open("sqlite3", "file:"+filepath.Join(dir, sqlite.FileName))

@@ -13,11 +13,11 @@ import (
 )
 
 // F37: the server is lost, and a replica takes over that had not heard its last two
-// seconds. What is lost by that is outside of what is promised. It is noticed: whoever
-// had those commits confirmed ends rather than go on from them, and the operator is
-// told. What is left is sound, and people are answered again.
+// seconds. What is lost by that is outside of what is promised. It is noticed: a
+// process that had those commits confirmed ends rather than go on from them, and the
+// operator is told. What is left is sound, and people are answered again.
 func TestCrewNoticesLostCommits(t *testing.T) {
-	besiege(t, "F37", func(ctx context.Context, t *testing.T, s *siege, seed uint64) {
+	besiege(t, "F37", perCrew, func(ctx context.Context, t *testing.T, s *siege, seed uint64) {
 		t.Helper()
 		behind := testservers.NewLink(t, local(s.postgres.Port))
 		replica := s.postgres.Follow(t, behind.Port())

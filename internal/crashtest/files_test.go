@@ -24,8 +24,8 @@ type crossing struct {
 	*world
 	config string
 	heard  func() bool                    // the program listens everywhere
-	posts  func(name string, n int)       // somebody posts a file, on the n-th platform
-	shown  func() [3]map[string]int       // on each platform, how often a file stands there
+	posts  func(name string, n int)       // a person posts a file, on the n-th platform
+	shown  func() [3]map[string]int       // on each platform, how often it has a file
 	faults func(f fake.CallFault) []reach // arms a fault on each platform
 }
 

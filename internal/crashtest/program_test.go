@@ -3,6 +3,7 @@
 package crashtest
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -27,6 +28,10 @@ func TestMain(m *testing.M) {
 }
 
 func testMain(m *testing.M) int {
+	if journal := os.Getenv(ledgerVariable); journal != "" {
+		serveLedger(journal)
+		return 0
+	}
 	dir, err := os.MkdirTemp("", "trestle-faults-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -165,6 +170,14 @@ func (p *program) stop(ctx context.Context) error {
 	case <-limited.Done():
 		return errors.New("the program did not stop when it was asked to")
 	}
+}
+
+// starts counts how often the program has come up.
+func (p *program) starts(t *testing.T) int {
+	t.Helper()
+	text, err := os.ReadFile(p.log)
+	testutil.OK(t, err)
+	return bytes.Count(text, []byte("Bootstrap [ready] completed"))
 }
 
 // lastWords returns the end of the program's log.

@@ -96,7 +96,7 @@ func copyFile(from, to string) error {
 	return out.Close()
 }
 
-// readRecord reads the database in a folder that nobody writes to.
+// readRecord reads the database in a folder without a writer.
 func readRecord(t *testing.T, dir string) record {
 	t.Helper()
 	db, err := sql.Open("sqlite3", "file:"+filepath.Join(dir, sqlite.FileName))

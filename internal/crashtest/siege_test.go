@@ -28,10 +28,10 @@ type siege struct {
 	ended      int // how often a process ended because it could not know whether it may act
 }
 
-// besiege plays a story several times at once, each with servers of its own.
-func besiege(t *testing.T, id string, play func(ctx context.Context, t *testing.T, s *siege, seed uint64)) {
+// besiege plays a story several times, so many together, each with servers of its own.
+func besiege(t *testing.T, id string, together int, play func(ctx context.Context, t *testing.T, s *siege, seed uint64)) {
 	t.Helper()
-	abreast(t, id, func(ctx context.Context, t *testing.T, seed uint64) {
+	abreast(t, id, together, func(ctx context.Context, t *testing.T, seed uint64) {
 		t.Helper()
 		s := newSiege(t, newWorld(t, seed, 4), nil)
 		s.starts(ctx, t)
@@ -126,7 +126,7 @@ func (s *siege) ends(ctx context.Context, t *testing.T, hush func(), e *evidence
 	return v
 }
 
-// do tells the Redis server something, beside whoever uses it.
+// do sends the Redis server a command on a connection of its own.
 func (s *siege) do(ctx context.Context, t *testing.T, words ...any) any {
 	t.Helper()
 	o, err := redis.ParseURL(s.redis.URL(t))
@@ -164,8 +164,7 @@ func (s *siege) roster(t *testing.T) {
 	}
 }
 
-// whereabouts logs what the record has of messages that nobody answered, and what it
-// has not sent.
+// whereabouts logs the database's rows of unanswered messages, and the unsent actions.
 func (s *siege) whereabouts(t *testing.T, tokens []string) {
 	t.Helper()
 	r := s.members[0].audited(t)

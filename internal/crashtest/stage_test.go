@@ -26,8 +26,8 @@ type stage struct {
 	*world
 	config  string // its account under adapters, and the room as a chat of a space
 	more    string // agents beside Ada
-	batched bool   // what is said in a row may come in one batch
-	resumes bool   // it is as it should be in a second run, after somebody said hello
+	batched bool   // consecutive messages may come in one batch
+	resumes bool   // the check passes in a second run, after a person has written
 	says    func(in corner, text string, file bool)
 	posted  func() []posted
 	ready   func() bool                          // the app hears
@@ -40,7 +40,7 @@ type stage struct {
 	tokens  []string
 }
 
-// A corner is where somebody writes.
+// A corner is a chat in which a person writes.
 type corner int
 
 const (
@@ -236,7 +236,7 @@ func (s *stage) connects(ctx context.Context, t *testing.T, prog *program) {
 	}
 }
 
-// speaks has somebody write n messages, here and there; one in four asks for a long
+// speaks posts n messages of people, in several chats; one in four asks for a long
 // answer, and with files one in four carries a file.
 func (s *stage) speaks(n int, files bool) {
 	for range n {

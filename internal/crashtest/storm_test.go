@@ -24,7 +24,7 @@ import (
 // processes that stand still and go on, servers that crash, ways that are held up or
 // break, a platform that refuses, forgets and hangs up, a model that dawdles, several at
 // a time. Nothing is lost and everything is decided once. On Telegram what came twice
-// was on the wire when somebody lost the right to send; where the platform can be asked
+// was on the wire when a process lost the right to send; where the platform can be asked
 // nothing comes twice. STORMS=17 in the environment plays that one in full, STORMS=0-19
 // twenty; else a short one is played.
 func TestStormsLoseNothing(t *testing.T) {
@@ -77,8 +77,8 @@ type mending struct {
 	do   func()
 }
 
-// A loss is a time in which somebody may have lost the right to send, or the way to
-// say what had been sent.
+// A loss is a time in which a process may have lost the right to send, or could not
+// store what it had sent.
 type loss struct{ from, until time.Time }
 
 func newStorm(s *siege, seed uint64) *storm {
@@ -124,7 +124,7 @@ func stormOn(open func(*testing.T, uint64) *stage) func(*testing.T, uint64) *sto
 	}
 }
 
-// breaks begins: all take part, and somebody was answered.
+// breaks begins: all take part, and a person was answered.
 func (s *storm) breaks(ctx context.Context, t *testing.T) {
 	t.Helper()
 	for _, p := range s.members {
@@ -178,8 +178,8 @@ func (s *storm) subsides(ctx context.Context, t *testing.T) {
 	t.Logf("%d ends of processes", s.ended)
 }
 
-// passes lets time pass, in which people write, and whoever ended by itself is started
-// again.
+// passes lets time pass, in which people write, and restarts processes that ended by
+// themselves.
 func (s *storm) passes(ctx context.Context, t *testing.T, d time.Duration) {
 	t.Helper()
 	for until := time.Now().Add(d); time.Now().Before(until) && ctx.Err() == nil; {
@@ -195,7 +195,8 @@ func (s *storm) passes(ctx context.Context, t *testing.T, d time.Duration) {
 	}
 }
 
-// harms does one thing to somebody, unless that is being done already.
+// harms causes one fault in a process or server, unless that fault is in effect
+// already.
 func (s *storm) harms(ctx context.Context, t *testing.T) bool {
 	t.Helper()
 	i := s.rng.IntN(len(s.members))
@@ -283,8 +284,8 @@ func (s *storm) harm(t *testing.T, what string, d time.Duration, begin, end func
 	return true
 }
 
-// loses notes that somebody may lose the right to send, or to say what was sent, for so
-// long from now on.
+// loses records that for d from now on a process may lose the right to send, or fail to
+// store what it sent.
 func (s *storm) loses(d time.Duration) {
 	now := time.Now()
 	s.losses = append(s.losses, loss{now, now.Add(d)})
@@ -297,13 +298,13 @@ const (
 	inFlight = 2 * time.Second
 )
 
-// lost reports whether somebody may have lost the right to send in that time.
+// lost reports whether a process may have lost the right to send in that time.
 func (e *evidence) lost(from, until time.Time) bool {
 	return slices.ContainsFunc(e.losses, func(l loss) bool { return !l.until.Add(inFlight).Before(from) && !l.from.After(until) })
 }
 
-// explained checks that each copy of a part was on the wire when somebody lost the right
-// to send.
+// explained checks that each copy of a part was on the wire when a process lost the
+// right to send.
 func (e *evidence) explained(v *verdict, p *part) {
 	for i, at := range p.at[1:] {
 		if before := p.at[i]; !e.lost(before.Add(-inFlight), before.Add(inFlight)) {

@@ -32,8 +32,8 @@ func TestAccountPassesOnWhenItsOwnerIsKilled(t *testing.T) {
 	})
 }
 
-// Issue 7: a process that is stopped gives its accounts away by itself, before it
-// ends: nobody has to give it up, and nothing comes twice.
+// Issue 7: a process that is stopped releases its accounts before it ends: no other
+// process has to declare it dead, and nothing comes twice.
 func TestAccountPassesOnWhenItsOwnerStops(t *testing.T) {
 	crews(t, "handover", func(ctx context.Context, t *testing.T, c *crew, seed uint64) {
 		t.Helper()

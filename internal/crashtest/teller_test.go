@@ -79,6 +79,8 @@ type line struct {
 	token  string
 	thread string
 	long   bool
+	tool   string // that it asks for, see [clerk]
+	woke   bool   // it is marked as what woke the agent
 }
 
 // pending returns the lines of the transcript that were not answered yet, in order.
@@ -123,7 +125,11 @@ func inbox(text string) []line {
 		if tk := token.FindString(words); tk != "" {
 			_, thread, _ := strings.Cut(head, " thread ")
 			thread, _, _ = strings.Cut(thread, " ")
-			found = append(found, line{id: id, token: tk, thread: thread, long: strings.Contains(words, longMark)})
+			l := line{id: id, token: tk, thread: thread, long: strings.Contains(words, longMark), woke: strings.Contains(words, "← TRIGGER")}
+			if asked := asksFor.FindStringSubmatch(words); asked != nil && asked[1] != "about" {
+				l.tool = asked[1]
+			}
+			found = append(found, l)
 		}
 	}
 	return found

@@ -39,7 +39,7 @@ type world struct {
 	files bool // every third message carries a file
 }
 
-// A place is where somebody writes: a direct chat, or a topic of the forum.
+// A place is where a person writes: a direct chat, or a topic of the forum.
 type place struct {
 	chat   *faketelegram.Chat
 	thread int64
@@ -105,8 +105,8 @@ func (w *world) serve(t *testing.T, serve func(context.Context, net.Listener) er
 	return "http://" + ln.Addr().String()
 }
 
-// says has somebody write at a place chosen by chance; one message in three asks
-// for a long answer.
+// says posts a message of a person at a random place; one message in three asks for a
+// long answer.
 func (w *world) says() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -6,6 +6,6 @@
 // that knows this story and says so about everything else. What is told of the
 // agents is read from the record, never from the script.
 //
-// The package knows no configuration and opens no record. Whoever runs it gives
-// it both, and the way in which it may listen.
+// The package reads no configuration and opens no database. Its caller passes both, and
+// a function that listens.
 package demo

@@ -71,7 +71,7 @@ func (c ConsoleAddress) exposed(address string, status int) adapters.AccountDiag
 	return Fail("TRS-C04", "other machines reach the console at "+address+" without a credential", "listen on 127.0.0.1, or set token to a secret of 32 bytes or more")
 }
 
-// answered returns the status with which an address answers; 0 for nobody.
+// answered returns the HTTP status of an address; 0 when it does not answer.
 func answered(ctx context.Context, address string) int {
 	ctx, cancel := context.WithTimeout(ctx, knock)
 	defer cancel()

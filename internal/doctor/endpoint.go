@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,12 +14,18 @@ import (
 	"github.com/trestle-bridge/trestle/internal/textformat"
 )
 
-// A ModelEndpoint is a model as an agent uses it.
+// A ModelEndpoint is a model as an agent uses it. It is examined once.
 type ModelEndpoint struct {
 	Model  llm.ChatModel
 	Name   string // the endpoint's name for the model
 	Entry  string // where it is configured: "model", "agents.ada.model"
-	Window int    // context_tokens
+	Window int    // the tokens of a prompt that agents use
+	// WindowFrom and PriceFrom tell people who says so, such as "as its endpoint tells". No
+	// price is known where PriceFrom is empty.
+	Price, WindowFrom, PriceFrom string
+	// InWords names the agents for which the model is known to answer in words in place
+	// of calling a tool.
+	InWords []string
 	// Tags is true when its agents ask for acts in their text, and need no tools.
 	Tags bool
 	// Embeddings is the endpoint's name for the model by which lines are found by what
@@ -26,6 +33,8 @@ type ModelEndpoint struct {
 	Embeddings string
 	// Count counts tokens as the program does.
 	Count func(text string) int
+
+	card *ModelCard
 }
 
 const (
@@ -35,26 +44,30 @@ const (
 	short = 1_000
 	// kept is the share of a prompt that must be read to count as all of it.
 	kept = 0.85
+	// cardTime limits the time of all exchanges.
+	cardTime = 15 * time.Minute
 )
 
-// Examine asks the endpoint three times: something short, something with a tool,
-// and a prompt nearly as long as the window, whose first line must be known at
-// its end. Endpoints that cut prompts say so only in usage.prompt_tokens.
-func (e ModelEndpoint) Examine(ctx context.Context) []adapters.AccountDiagnosis {
-	began := time.Now()
+// Examine plays eight exchanges with the endpoint: something short, a call of a tool, two calls
+// in one answer, their results, a picture, the same beginning twice, and a prompt nearly as long
+// as the window, whose first line must be known at its end. Endpoints that cut prompts say so
+// only in usage.prompt_tokens. At most 50,000 tokens are read, and it ends within [cardTime].
+func (e *ModelEndpoint) Examine(ctx context.Context) []adapters.AccountDiagnosis {
+	ctx, stop := context.WithTimeout(ctx, cardTime)
+	defer stop()
 	text := filler(e.Count, short)
-	answer, err := e.ask(ctx, text+"\nAnswer with the word yes.", nil)
+	answer, took, err := e.begins(ctx, text)
 	if err != nil {
 		return []adapters.AccountDiagnosis{e.refused(err)}
 	}
-	took := time.Since(began)
 	ratio := e.ratio(text, answer.Usage)
-	var found []adapters.AccountDiagnosis
-	found = append(found, e.odd(ratio)...)
-	found = append(found, e.takesTools(ctx)...)
+	found := append(e.odd(ratio), e.takesTools(ctx)...)
+	e.seesPictures(ctx)
+	e.caches(ctx)
 	read, cut := e.canary(ctx, ratio)
-	found = append(found, cut...)
-	if found = append(found, e.embeds(ctx)...); len(found) > 0 {
+	found = slices.Concat(found, cut, e.embeds(ctx))
+	e.finish()
+	if len(found) > 0 {
 		return append(found, e.learned()...)
 	}
 	return append([]adapters.AccountDiagnosis{Fine(fmt.Sprintf("%s answers in %.1f s, takes tools, read a prompt of %s tokens whole%s",
@@ -62,17 +75,20 @@ func (e ModelEndpoint) Examine(ctx context.Context) []adapters.AccountDiagnosis 
 }
 
 // learned says what was learned of the model, now or earlier.
-func (e ModelEndpoint) learned() []adapters.AccountDiagnosis {
+func (e *ModelEndpoint) learned() []adapters.AccountDiagnosis {
 	c := llm.CapabilityOf(e.Model, e.Name)
 	var parts []string
 	if len(c.Demands) > 0 {
-		parts = append(parts, "its requests need "+strings.Join(c.Demands, ", "))
+		parts = append(parts, "requests are changed for it: "+strings.Join(c.Demands, ", "))
 	}
 	if c.Window > 0 {
 		parts = append(parts, "its window holds "+textformat.Thousands(c.Window)+" tokens")
 	}
 	if c.MaxOutput > 0 {
 		parts = append(parts, "its answers have at most "+textformat.Thousands(c.MaxOutput)+" tokens")
+	}
+	if len(e.InWords) > 0 {
+		parts = append(parts, "it often answers in words in place of calling a tool, and they are sent as the answer of "+strings.Join(e.InWords, ", ")+" (plain_text)")
 	}
 	if parts == nil {
 		return nil
@@ -87,14 +103,18 @@ func ratioNote(ratio float64) string {
 	return fmt.Sprintf("; it counts %.2f tokens for each of ours", ratio)
 }
 
-func (e ModelEndpoint) ask(ctx context.Context, text string, tools []llm.ToolSpec) (llm.ModelResponse, error) {
-	return e.Model.Generate(ctx, llm.ModelRequest{
-		Model: e.Name, Messages: []llm.TranscriptMessage{{Role: llm.User, Text: text}}, Tools: tools, MaxOutput: 512,
-	})
+func (e *ModelEndpoint) ask(ctx context.Context, text string, tools []llm.ToolSpec) (llm.ModelResponse, error) {
+	return e.Model.Generate(ctx, e.request(text, tools))
+}
+
+func (e *ModelEndpoint) request(text string, tools []llm.ToolSpec) llm.ModelRequest {
+	return llm.ModelRequest{
+		Model: e.Name, Messages: []llm.TranscriptMessage{{Role: llm.User, Text: text}}, Tools: tools, MaxOutput: 512, CacheKey: "trestle-doctor",
+	}
 }
 
 // refused says what it means that the endpoint does not answer something short.
-func (e ModelEndpoint) refused(err error) adapters.AccountDiagnosis {
+func (e *ModelEndpoint) refused(err error) adapters.AccountDiagnosis {
 	switch llm.KindOf(err) {
 	case llm.Denied:
 		return Fail("TRS-M01", "the endpoint refuses the key: "+said(err), "set "+e.Entry+".api_key to a key that is good, and see that it has credit")
@@ -127,7 +147,7 @@ func said(err error) string {
 
 // ratio is how many tokens the endpoint counts for each of ours; 0 when it does
 // not say. Few tokens go to what surrounds the text.
-func (e ModelEndpoint) ratio(text string, u llm.TokenUsage) float64 {
+func (e *ModelEndpoint) ratio(text string, u llm.TokenUsage) float64 {
 	if u.Estimated || u.Prompt == 0 {
 		return 0
 	}
@@ -135,7 +155,7 @@ func (e ModelEndpoint) ratio(text string, u llm.TokenUsage) float64 {
 }
 
 // odd warns of a tokenizer so different that budgets do not fit it.
-func (e ModelEndpoint) odd(ratio float64) []adapters.AccountDiagnosis {
+func (e *ModelEndpoint) odd(ratio float64) []adapters.AccountDiagnosis {
 	if ratio == 0 || ratio > 0.5 && ratio < 1.5 {
 		return nil
 	}
@@ -154,29 +174,51 @@ var probeTool = []llm.ToolSpec{{
 
 // takesTools finds a model that cannot act: its endpoint refuses tools, or it does
 // not call the one that it is told to call. Such an agent is silent everywhere.
-func (e ModelEndpoint) takesTools(ctx context.Context) []adapters.AccountDiagnosis {
+func (e *ModelEndpoint) takesTools(ctx context.Context) []adapters.AccountDiagnosis {
 	if e.Tags {
+		e.put(traitTools, unknown, "not needed: its agents ask for acts in their text (dialect: tags)")
 		return nil
 	}
 	answer, err := e.ask(ctx, "Call the tool note with the text "+password+". Answer with nothing but that call.", probeTool)
 	switch {
-	case err != nil && !llm.KindOf(err).Retryable():
-		return one(Fail("TRS-M04", "the endpoint refuses tools: "+said(err), "set dialect: tags for its agents, or name a model that takes tools"))
 	case err == nil && len(answer.Calls) > 0:
-		return e.goesOn(ctx, answer)
-	case err != nil || answer.Finish != llm.Stopped:
+		if both, ok := e.callsTwo(ctx); ok {
+			answer = both
+		}
+		refused := e.goesOn(ctx, answer)
+		if len(refused) > 0 {
+			e.put(traitTools, no, "results are refused")
+		} else {
+			e.put(traitTools, yes, "")
+		}
+		return refused
+	case err != nil && llm.KindOf(err).Retryable() || err == nil && answer.Finish != llm.Stopped:
+		if err == nil {
+			err = fmt.Errorf("the answer ended by %s", answer.Finish)
+		}
+		e.putFailed(traitTools, err)
 		return nil
+	}
+	e.put(traitTools, no, "")
+	e.put(traitParallel, no, "")
+	switch {
+	case err != nil:
+		return one(Fail("TRS-M04", "the endpoint refuses tools: "+said(err), "set dialect: tags for its agents, or name a model that takes tools"))
+	case !llm.CapabilityOf(e.Model, e.Name).TakesTools():
+		return one(Warn("TRS-M04", "the endpoint takes no tools: its agents only talk", "have the server read calls ("+readCalls+"), set dialect: tags for its agents, or name a model that takes tools"))
 	case strings.Contains(answer.Text, password):
-		return one(Fail("TRS-M07", "the call of a tool comes as words: the server does not read it",
-			"have the server read calls (vLLM: --enable-auto-tool-choice and --tool-call-parser; llama.cpp: --jinja), or set dialect: tags for its agents"))
+		return one(Fail("TRS-M07", "the call of a tool comes as words: the server does not read it", "have the server read calls ("+readCalls+"), or set dialect: tags for its agents"))
 	}
 	return one(Fail("TRS-M07", "the model takes tools and calls none when it is told to",
 		"name a model that is made for tools, or set dialect: tags for its agents"))
 }
 
+// readCalls says how servers are told to read the calls of a model.
+const readCalls = "vLLM: --enable-auto-tool-choice and --tool-call-parser; llama.cpp: --jinja"
+
 // goesOn finds an endpoint that refuses every transcript with a call and its result,
 // in whatever form. Otherwise its client has learned here what it demands of one.
-func (e ModelEndpoint) goesOn(ctx context.Context, answer llm.ModelResponse) []adapters.AccountDiagnosis {
+func (e *ModelEndpoint) goesOn(ctx context.Context, answer llm.ModelResponse) []adapters.AccountDiagnosis {
 	r := llm.ModelRequest{Model: e.Name, Tools: probeTool, MaxOutput: 512, NoCalls: true, Messages: []llm.TranscriptMessage{
 		{Role: llm.System, Text: "You take notes."},
 		{Role: llm.User, Text: "Call the tool note with the text " + password + "."},
@@ -193,7 +235,7 @@ func (e ModelEndpoint) goesOn(ctx context.Context, answer llm.ModelResponse) []a
 }
 
 // embeds warns when lines cannot be found by what they mean although they should be.
-func (e ModelEndpoint) embeds(ctx context.Context) []adapters.AccountDiagnosis {
+func (e *ModelEndpoint) embeds(ctx context.Context) []adapters.AccountDiagnosis {
 	client, can := e.Model.(llm.Embedder)
 	if e.Embeddings == "" || !can {
 		return nil
@@ -212,7 +254,7 @@ const password = "heron-4711"
 
 // canary sends a prompt that fills the window and returns its length as the
 // endpoint should count it.
-func (e ModelEndpoint) canary(ctx context.Context, ratio float64) (length int, cut []adapters.AccountDiagnosis) {
+func (e *ModelEndpoint) canary(ctx context.Context, ratio float64) (length int, cut []adapters.AccountDiagnosis) {
 	first, last := "The password is "+password+".\n", "\nWhat is the password in the first line? Answer with it alone."
 	size := min(e.Window, longest) * 9 / 10
 	text := first + filler(e.Count, size) + last
@@ -221,27 +263,45 @@ func (e ModelEndpoint) canary(ctx context.Context, ratio float64) (length int, c
 		length = int(float64(length) * ratio)
 	}
 	answer, err := e.ask(ctx, text, nil)
+	cut = e.judgeCanary(answer, length, ratio, err)
+	window := textformat.Thousands(e.Window) + " tokens, " + e.WindowFrom
+	switch learned := llm.CapabilityOf(e.Model, e.Name).Window; {
+	case len(cut) == 0:
+		e.put(traitWindow, yes, window+"; "+textformat.Thousands(length)+" were read whole")
+		return length, nil
+	case learned > 0:
+		e.put(traitWindow, around, window+"; prompts are cut to "+textformat.Thousands(learned))
+	case err != nil:
+		e.putFailed(traitWindow, err)
+	default:
+		e.put(traitWindow, no, window)
+	}
+	return length, cut
+}
+
+// judgeCanary returns what the answer to the canary tells of how much is read.
+func (e *ModelEndpoint) judgeCanary(answer llm.ModelResponse, length int, ratio float64, err error) []adapters.AccountDiagnosis {
 	switch {
 	case err != nil && llm.KindOf(err) == llm.TooLong:
-		return length, one(Fail("TRS-M03", fmt.Sprintf("the endpoint refuses a prompt of %s tokens", textformat.Thousands(length)),
+		return one(Fail("TRS-M03", fmt.Sprintf("the endpoint refuses a prompt of %s tokens", textformat.Thousands(length)),
 			fmt.Sprintf("raise the server's context, or set %s.context_tokens below %d", e.Entry, length)))
 	case err != nil:
-		return length, one(Warn("TRS-M03", "how much the endpoint reads is not known: "+said(err), "run trestle doctor model again"))
+		return one(Warn("TRS-M03", "how much the endpoint reads is not known: "+said(err), "run trestle doctor model again"))
 	}
 	forgot := answer.Finish != llm.Length && !strings.Contains(answer.Text, password) // thoughts may have filled it
 	switch {
 	case ratio == 0 && forgot:
-		return length, one(Fail("TRS-M03", fmt.Sprintf("the endpoint forgot the first line of a %s-token prompt", textformat.Thousands(length)),
+		return one(Fail("TRS-M03", fmt.Sprintf("the endpoint forgot the first line of a %s-token prompt", textformat.Thousands(length)),
 			"raise the server's context, or set "+e.Entry+".context_tokens to what it holds"))
 	case ratio > 0 && float64(answer.Usage.Prompt) < kept*float64(length):
 		what := fmt.Sprintf("the endpoint kept %s of a %s-token prompt", textformat.Thousands(answer.Usage.Prompt), textformat.Thousands(length))
 		if forgot {
 			what += " and forgot its first line"
 		}
-		return length, one(Fail("TRS-M03", what,
+		return one(Fail("TRS-M03", what,
 			fmt.Sprintf("raise the server's context, or set %s.context_tokens: %d", e.Entry, answer.Usage.Prompt)))
 	}
-	return length, nil
+	return nil
 }
 
 // words make the filler: ordinary ones, so that every tokenizer has them.

@@ -1,14 +1,19 @@
 package doctor_test
 
 import (
+	"bytes"
 	"context"
 	"flag"
+	"image/color"
+	"image/png"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -16,7 +21,9 @@ import (
 	"github.com/trestle-bridge/trestle/internal/doctor"
 	"github.com/trestle-bridge/trestle/internal/llm"
 	"github.com/trestle-bridge/trestle/internal/llm/llmtest"
+	"github.com/trestle-bridge/trestle/internal/llm/modelhttp"
 	"github.com/trestle-bridge/trestle/internal/llm/openai"
+	"github.com/trestle-bridge/trestle/internal/llm/provider"
 	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
@@ -36,7 +43,7 @@ var testdata = func() string {
 func golden(t *testing.T, name, text string) {
 	t.Helper()
 	for _, m := range []struct{ what, with string }{
-		{`answers in \d+\.\d s`, "answers in N s"}, {`127\.0\.0\.1:\d+`, "127.0.0.1:N"},
+		{`\d+\.\d s\b`, "N s"}, {`127\.0\.0\.1:\d+`, "127.0.0.1:N"},
 	} {
 		text = regexp.MustCompile(m.what).ReplaceAllString(text, m.with)
 	}
@@ -47,7 +54,18 @@ func golden(t *testing.T, name, text string) {
 // printed examines one part and returns the report as people see it.
 func printed(t *testing.T, part string, examine func(context.Context) []adapters.AccountDiagnosis) (string, doctor.CheckReport) {
 	t.Helper()
-	r := doctor.Examine(t.Context(), []doctor.Check{{Name: part, Examine: examine}}, doctor.Options{})
+	return report(t.Context(), doctor.Check{Name: part, Examine: examine})
+}
+
+// examined examines a model and returns the report as people see it.
+func examined(t *testing.T, part string, e doctor.ModelEndpoint) (string, doctor.CheckReport) {
+	t.Helper()
+	e.WindowFrom = "as the configuration says"
+	return report(t.Context(), doctor.Check{Name: part, Examine: e.Examine, Card: e.Card})
+}
+
+func report(ctx context.Context, c doctor.Check) (string, doctor.CheckReport) {
+	r := doctor.Examine(ctx, []doctor.Check{c}, doctor.Options{})
 	var out strings.Builder
 	r.Print(&out)
 	return out.String(), r
@@ -59,8 +77,21 @@ type attentive struct{}
 
 func (attentive) Generate(_ context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
 	said := r.Messages[0].Text
-	if len(r.Tools) > 0 {
+	switch {
+	case len(r.Tools) > 0 && strings.Contains(said, "two times"):
+		return llm.ModelResponse{Calls: []llm.ToolCall{
+			{ID: "1", Name: r.Tools[0].Name, Args: `{"text":"one"}`}, {ID: "2", Name: r.Tools[0].Name, Args: `{"text":"two"}`},
+		}, Finish: llm.Called}, nil
+	case len(r.Tools) > 0:
 		return llm.ModelResponse{Calls: []llm.ToolCall{{ID: "1", Name: r.Tools[0].Name, Args: `{"text":"heron-4711"}`}}, Finish: llm.Called}, nil
+	case len(r.Messages[0].Pictures) > 0:
+		img, err := png.Decode(bytes.NewReader(r.Messages[0].Pictures[0].Data))
+		if err != nil {
+			return llm.ModelResponse{}, err
+		}
+		if left, right := img.At(9, 9), img.At(99, 9); left == (color.RGBA{R: 255, A: 255}) && right == (color.RGBA{B: 255, A: 255}) {
+			return llm.ModelResponse{Text: "Red and blue.", Finish: llm.Stopped}, nil
+		}
 	}
 	if _, rest, ok := strings.Cut(said, "The password is "); ok {
 		word, _, _ := strings.Cut(rest, ".")
@@ -133,7 +164,7 @@ func TestExaminationOfAnEndpointFindsThePlantedFault(t *testing.T) {
 			server := httptest.NewServer(s)
 			defer server.Close()
 			e := doctor.ModelEndpoint{Model: client(t, server.URL+"/v1"), Name: "gpt-5-mini", Entry: "model", Window: 6800, Count: test.count}
-			text, r := printed(t, "model", e.Examine)
+			text, r := examined(t, "model", e)
 			if r.Findings[0].Code != test.code {
 				t.Errorf("found %q, want %q", r.Findings[0].Code, test.code)
 			}
@@ -144,7 +175,7 @@ func TestExaminationOfAnEndpointFindsThePlantedFault(t *testing.T) {
 		server := httptest.NewServer(&llmtest.Server{Model: talker{"yes"}})
 		defer server.Close()
 		e := doctor.ModelEndpoint{Model: client(t, server.URL+"/v1"), Name: "gpt-5-mini", Entry: "model", Window: 6800, Count: quarter, Tags: true}
-		if _, r := printed(t, "model", e.Examine); r.Findings[0].Code != "" {
+		if _, r := examined(t, "model", e); r.Findings[0].Code != "" {
 			t.Errorf("found %+v, want nothing", r.Findings)
 		}
 	})
@@ -154,7 +185,7 @@ func TestExaminationOfAnEndpointFindsThePlantedFault(t *testing.T) {
 		e := doctor.ModelEndpoint{Model: client(t, server.URL+"/v1"), Name: "gpt-5-mini", Entry: "model", Window: 6800, Count: quarter}
 		for name, want := range map[string]string{"": "", "small": "", "smal": "TRS-M12"} {
 			e.Embeddings = name
-			_, r := printed(t, "model", e.Examine)
+			_, r := examined(t, "model", e)
 			if r.Findings[0].Code != want {
 				t.Errorf("with vectors by %q found %+v, want %q", name, r.Findings, want)
 			}
@@ -167,12 +198,12 @@ func TestExaminationOfAnEndpointFindsThePlantedFault(t *testing.T) {
 		server := httptest.NewServer(s)
 		defer server.Close()
 		e := doctor.ModelEndpoint{Model: client(t, server.URL+"/v1"), Name: "gpt-5-mini", Entry: "model", Window: 6800, Count: quarter}
-		text, _ := printed(t, "model", e.Examine)
+		text, _ := examined(t, "model", e)
 		golden(t, "model with demands", text)
 		s.Rules = []llmtest.EndpointRule{{Name: "no calls", Status: 400, Body: `{"error":"no"}`, Breaks: func(r *llmtest.RawRequest) bool {
 			return len(r.Messages) > 3
 		}}}
-		if _, r := printed(t, "model", e.Examine); r.Findings[0].Code != "TRS-M13" {
+		if _, r := examined(t, "model", e); r.Findings[0].Code != "TRS-M13" {
 			t.Errorf("an endpoint that refuses every transcript: %+v", r.Findings)
 		}
 	})
@@ -180,7 +211,7 @@ func TestExaminationOfAnEndpointFindsThePlantedFault(t *testing.T) {
 		server := httptest.NewServer(http.NotFoundHandler())
 		defer server.Close()
 		e := doctor.ModelEndpoint{Model: client(t, server.URL), Name: "gpt-5-mini", Entry: "model", Window: 8000, Count: quarter}
-		text, r := printed(t, "model", e.Examine)
+		text, r := examined(t, "model", e)
 		if r.Findings[0].Code != "TRS-M11" {
 			t.Errorf("found %q", r.Findings[0].Code)
 		}
@@ -190,7 +221,7 @@ func TestExaminationOfAnEndpointFindsThePlantedFault(t *testing.T) {
 		server := httptest.NewServer(http.NotFoundHandler())
 		server.Close()
 		e := doctor.ModelEndpoint{Model: client(t, server.URL+"/v1"), Name: "gpt-5-mini", Entry: "agents.ada.model", Window: 8000, Count: quarter}
-		text, r := printed(t, "ada", e.Examine)
+		text, r := examined(t, "ada", e)
 		if r.Findings[0].Code != "TRS-M05" {
 			t.Errorf("found %q", r.Findings[0].Code)
 		}
@@ -200,16 +231,112 @@ func TestExaminationOfAnEndpointFindsThePlantedFault(t *testing.T) {
 
 func client(t *testing.T, url string) llm.ChatModel {
 	t.Helper()
-	c, err := openai.New(openai.Options{BaseURL: url, APIKey: "sk-test", Total: 10 * time.Second})
+	c, err := openai.New(modelhttp.ClientOptions{BaseURL: url, APIKey: "sk-test", Total: 10 * time.Second})
 	testutil.OK(t, err)
 	return c
+}
+
+// The examination says what an endpoint can do, and what it cannot.
+func TestExaminationOfAnEndpointShowsWhatItCan(t *testing.T) {
+	for name, rule := range map[string]string{"model card": "", "model card without tools": "Ollama: no tools", "model card without streams": "o1: no streaming"} {
+		t.Run(name, func(t *testing.T) {
+			s := &llmtest.Server{Model: attentive{}, Rules: slices.DeleteFunc(llmtest.EndpointRules(), func(r llmtest.EndpointRule) bool { return r.Name != rule }), Keep: 10}
+			server := httptest.NewServer(s)
+			defer server.Close()
+			e := doctor.ModelEndpoint{
+				Model: client(t, server.URL+"/v1"), Name: "gpt-5-mini", Entry: "model", Window: 6800,
+				Price: "0.25 USD for a million tokens read, 2.00 USD written", PriceFrom: "as is published", Count: quarter,
+			}
+			text, _ := examined(t, "model", e)
+			golden(t, name, text)
+		})
+	}
+}
+
+// An endpoint of each provider's own API has a card as well.
+func TestExaminationShowsWhatEachProviderCan(t *testing.T) {
+	for _, dialect := range []llmtest.ProviderDialect{llmtest.AnthropicDialect(), llmtest.GeminiDialect()} {
+		t.Run(dialect.Name, func(t *testing.T) {
+			server := httptest.NewServer(&dialectServer{dialect: dialect})
+			defer server.Close()
+			model, err := provider.OpenModel(dialect.Name, provider.ClientOptions{BaseURL: server.URL, APIKey: "sk-test", Total: 10 * time.Second})
+			testutil.OK(t, err)
+			text, _ := examined(t, "model", doctor.ModelEndpoint{
+				Model: model, Name: "m", Entry: "model", Window: 6800,
+				Price: "0.25 USD for a million tokens read, 2.00 USD written", PriceFrom: "as is published", Count: quarter,
+			})
+			golden(t, "model card of "+dialect.Name, text)
+		})
+	}
+}
+
+// A dialectServer answers what attentive does in the API of a provider, and keeps the
+// beginning of the last prompt.
+type dialectServer struct {
+	dialect llmtest.ProviderDialect
+
+	mu   sync.Mutex // guards last
+	last string
+}
+
+func (s *dialectServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method == http.MethodGet {
+		_, _ = io.WriteString(w, s.dialect.Model)
+		return
+	}
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return
+	}
+	q, err := s.dialect.Read(r.URL.Path, body)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	var request llm.ModelRequest
+	for _, m := range q.Messages {
+		if n := len(request.Messages); n > 0 && request.Messages[n-1].Role == m.Role {
+			request.Messages[n-1].Text += m.Text
+			request.Messages[n-1].Pictures = append(request.Messages[n-1].Pictures, m.Pictures...)
+			continue
+		}
+		request.Messages = append(request.Messages, m)
+	}
+	for _, name := range q.Tools {
+		request.Tools = append(request.Tools, llm.ToolSpec{Name: name})
+	}
+	resp, err := attentive{}.Generate(r.Context(), request)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	usage := s.count(request.Messages)
+	w.Header().Set("Content-Type", "text/event-stream")
+	half := len(resp.Text) / 2
+	_, _ = io.WriteString(w, s.dialect.Answer(llmtest.DialectAnswer{Pieces: []string{resp.Text[:half], resp.Text[half:]}, Calls: resp.Calls, Finish: resp.Finish, Usage: usage}))
+}
+
+// count returns the tokens of a prompt, and how many of them began the one before.
+func (s *dialectServer) count(messages []llm.TranscriptMessage) llm.TokenUsage {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var text strings.Builder
+	for _, m := range messages {
+		text.WriteString(m.Text)
+	}
+	same, now := 0, text.String()
+	for same < min(len(now), len(s.last)) && now[same] == s.last[same] {
+		same++
+	}
+	s.last = now
+	return llm.TokenUsage{Prompt: quarter(now), Cached: same / 4 / 1024 * 1024, Output: 5}
 }
 
 // An endpoint that does not say what it read is judged by what it remembers.
 func TestSilentEndpointIsJudgedByItsMemory(t *testing.T) {
 	for name, remembers := range map[string]bool{"model silent and whole": true, "model silent and cut": false} {
 		e := doctor.ModelEndpoint{Name: "m", Entry: "model", Window: 8000, Count: quarter, Model: silent{remembers}}
-		text, r := printed(t, "model", e.Examine)
+		text, r := examined(t, "model", e)
 		if (r.Worst() == adapters.Fine) != remembers {
 			t.Errorf("%s: found %+v", name, r.Findings)
 		}

@@ -14,6 +14,9 @@ type Check struct {
 	Name string
 	// Examine returns at least one finding. Parts are examined side by side.
 	Examine func(ctx context.Context) []adapters.AccountDiagnosis
+	// Card returns what Examine found a model to be capable of; nil when there is nothing to
+	// show. Nil: it is no model.
+	Card func() *ModelCard
 	// Fix mends what can be mended from here and returns a sentence for each
 	// change. Nil: nothing can.
 	Fix func(ctx context.Context) ([]string, error)
@@ -34,8 +37,9 @@ func IsCode(text string) bool { return code.MatchString(text) }
 
 // A CheckReport is the outcome of an examination.
 type CheckReport struct {
-	Findings []Finding `json:"findings"`
-	Changed  []string  `json:"changed"`
+	Findings []Finding   `json:"findings"`
+	Cards    []ModelCard `json:"cards,omitempty"` // of the models that answered
+	Changed  []string    `json:"changed"`
 }
 
 // Options choose what is examined.
@@ -83,6 +87,12 @@ func Examine(ctx context.Context, parts []Check, o Options) CheckReport {
 	}
 	for i, p := range parts {
 		r.Findings = append(r.Findings, o.Of(p.Name, found[i])...)
+		if p.Card == nil || o.Only != "" {
+			continue
+		}
+		if card := p.Card(); card != nil {
+			r.Cards = append(r.Cards, ModelCard{p.Name, card.Model, card.Lines})
+		}
 	}
 	return r
 }
@@ -127,7 +137,7 @@ func Fail(code, what, mend string) adapters.AccountDiagnosis {
 	return adapters.AccountDiagnosis{Code: code, Level: adapters.Failure, What: what, Mend: mend}
 }
 
-// Warn is a finding of something that somebody should look at.
+// Warn returns a finding that an operator should look at.
 func Warn(code, what, mend string) adapters.AccountDiagnosis {
 	return adapters.AccountDiagnosis{Code: code, Level: adapters.Warning, What: what, Mend: mend}
 }

@@ -24,7 +24,7 @@ func (r CheckReport) Print(w io.Writer) {
 		width = max(width, utf8.RuneCountInString(f.Part)+2)
 	}
 	before := ""
-	for _, f := range r.Findings {
+	for i, f := range r.Findings {
 		part := f.Part
 		if part == before {
 			part = ""
@@ -35,6 +35,9 @@ func (r CheckReport) Print(w io.Writer) {
 			line := strings.Repeat(" ", width+levelWidth) + f.Mend
 			gap := max(codeAt-utf8.RuneCountInString(line), 2)
 			fmt.Fprintf(w, "%s%s%s\n", line, strings.Repeat(" ", gap), f.Code)
+		}
+		if i+1 == len(r.Findings) || r.Findings[i+1].Part != f.Part {
+			r.printCard(w, width+levelWidth, f.Part)
 		}
 	}
 	for _, c := range r.Changed {
@@ -51,7 +54,7 @@ func shout(l adapters.DiagnosisSeverity) string {
 	return string(l)
 }
 
-// summary says in a line how it stands.
+// summary returns the counts of findings in one line.
 func (r CheckReport) summary() string {
 	fails, warns := 0, 0
 	for _, f := range r.Findings {

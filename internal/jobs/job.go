@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// JobState is where a job stands.
+// JobState is the state of a job.
 type JobState string
 
 // The states of a job.
@@ -47,7 +47,7 @@ type Job struct {
 // JobProgress is how far a job is, as its work says.
 type JobProgress struct {
 	Done  int64  `json:"done"`
-	Total int64  `json:"total"` // 0 when nobody knows
+	Total int64  `json:"total"` // 0 when not known
 	Unit  string `json:"unit"`  // what is counted, in the plural: messages
 	// Cursor is where to go on after a crash, in the kind's own form.
 	Cursor []byte `json:"-"`

@@ -22,7 +22,7 @@ type JobRunner struct {
 	Holder string // unique for this process
 	// TTL is how long a job that says nothing stays ours. Default: 1 min.
 	TTL time.Duration
-	// Poll is how often the runner looks for jobs when nobody rings. Default: 2 s.
+	// Poll is how often the runner looks for jobs without a notification. Default: 2 s.
 	Poll time.Duration
 	// Changed is called after each change of a job, by the one who made it. May be nil.
 	Changed func(Job)

@@ -52,8 +52,8 @@ func (s *ProgressPrinter) Late() *ProgressPrinter {
 	return s
 }
 
-// Show writes how the job stands if it is time to: a change of its state is
-// always written. It does not fail when nobody reads.
+// Show writes the job's progress at most once an interval, and a change of its state
+// always. Errors of the writer are ignored.
 func (s *ProgressPrinter) Show(j Job, now time.Time) {
 	if s.from.IsZero() {
 		s.from = now
@@ -91,7 +91,7 @@ func (s *ProgressPrinter) Show(j Job, now time.Time) {
 type JobSnapshot struct {
 	Job
 	Percent *int     `json:"percent"`     // null when the total is not known
-	ETA     *float64 `json:"eta_seconds"` // null when nobody can tell
+	ETA     *float64 `json:"eta_seconds"` // null when not known
 }
 
 // Shown returns the snapshot of a job.

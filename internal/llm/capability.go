@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -21,7 +22,13 @@ type ModelCapability struct {
 	Window int `json:"window,omitempty"`
 	// MaxOutput is the largest output limit that the endpoint accepts; 0 is unknown.
 	MaxOutput int `json:"max_output,omitempty"`
+	// Told is what the endpoint tells of the model before it is used: its window and its
+	// price, as far as they are known.
+	Told ModelFacts `json:"told,omitzero"`
 }
+
+// AssumedWindow is the window of a model of which none is known.
+const AssumedWindow = 32_000
 
 // NoTools is the demand of an endpoint that takes no tools at all: requests go without
 // them, and calls of before are told in words.
@@ -32,7 +39,7 @@ func (c ModelCapability) TakesTools() bool { return !slices.Contains(c.Demands, 
 
 // IsZero reports whether nothing was learned.
 func (c ModelCapability) IsZero() bool {
-	return len(c.Demands) == 0 && c.Window == 0 && c.MaxOutput == 0
+	return len(c.Demands) == 0 && c.Window == 0 && c.MaxOutput == 0 && c.Told == (ModelFacts{})
 }
 
 // A CapabilityStore keeps what was learned beyond the life of a client. Calls may be
@@ -48,11 +55,32 @@ type CapabilityStore interface {
 // CapabilityOf returns what m, or a model that it wraps, has learned of the model of
 // that name; the zero value when it learns nothing. A wrapper has a method Unwrap.
 func CapabilityOf(m ChatModel, name string) ModelCapability {
+	type learner interface {
+		Capability(name string) ModelCapability
+	}
+	if learned, ok := unwrapTo[learner](m); ok {
+		return learned.Capability(name)
+	}
+	return ModelCapability{}
+}
+
+// LearnFacts has m, or a model that it wraps, ask its endpoint for what it tells of the
+// model of that name; see [ModelCapability.Told]. It does nothing when m cannot ask.
+func LearnFacts(ctx context.Context, m ChatModel, name string) error {
+	type asker interface {
+		LearnFacts(ctx context.Context, name string) error
+	}
+	if a, ok := unwrapTo[asker](m); ok {
+		return a.LearnFacts(ctx, name)
+	}
+	return nil
+}
+
+// unwrapTo returns m, or the outermost model within it, that is a T.
+func unwrapTo[T any](m ChatModel) (T, bool) {
 	for m != nil {
-		if learned, ok := m.(interface {
-			Capability(name string) ModelCapability
-		}); ok {
-			return learned.Capability(name)
+		if t, ok := m.(T); ok {
+			return t, true
 		}
 		wrapper, ok := m.(interface{ Unwrap() ChatModel })
 		if !ok {
@@ -60,7 +88,8 @@ func CapabilityOf(m ChatModel, name string) ModelCapability {
 		}
 		m = wrapper.Unwrap()
 	}
-	return ModelCapability{}
+	var none T
+	return none, false
 }
 
 // Unwrap returns the model that is repeated.

@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,14 +17,6 @@ const (
 	longestReturn = 10 * time.Minute
 )
 
-// The time that a model which others can stand in for has until its answer begins:
-// leastPatience, or patienceTimes the 99th percentile of its last firstWords answers.
-const (
-	leastPatience = time.Minute
-	patienceTimes = 3
-	firstWords    = 100
-)
-
 var errSilent = errors.New("no word of an answer in time, and another model can answer")
 
 // A FallbackChoice is a model that may answer in place of those before it.
@@ -32,7 +25,7 @@ type FallbackChoice struct {
 	// Name is the name of the model at its endpoint.
 	Name string
 	// Window limits the tokens of a request and its answer. Default: what Model has
-	// learned, else no limit.
+	// learned or its endpoint tells, else no limit.
 	Window int
 	// Patience is the time until an answer begins, after which the next choice is asked.
 	// Default: 1 min, or three times the 99th percentile of its last answers if that is
@@ -42,11 +35,12 @@ type FallbackChoice struct {
 
 // window returns how many tokens a request and its answer may have; 0 is unknown.
 func (c FallbackChoice) window() int {
-	learned := CapabilityOf(c.Model, c.Name).Window
-	if c.Window > 0 && (learned == 0 || c.Window < learned) {
-		return c.Window
+	known := CapabilityOf(c.Model, c.Name)
+	window := cmp.Or(c.Window, known.Told.Window)
+	if learned := known.Window; learned > 0 && (window == 0 || learned < window) {
+		return learned
 	}
-	return learned
+	return window
 }
 
 // FallbackModel is a [ChatModel] that asks the first of several models that is well.
@@ -75,7 +69,7 @@ type fallbackState struct {
 	wait    time.Duration // the newest one
 	retry   time.Time     // when a request is tried with it again
 	probing bool          // one is
-	firsts  []time.Duration
+	times   firstWordTimes
 }
 
 // NewFallback returns a model that prefers the choices in order. There is at least one.
@@ -227,17 +221,17 @@ func (m *FallbackModel) attempt(ctx context.Context, r ModelRequest, i int, boun
 		silence = time.AfterFunc(patience, func() { cancel(errSilent) })
 		defer silence.Stop()
 	}
-	hear := r.Hear
+	grew := r.Grew
 	r.Model = m.choices[i].Name
-	r.Hear = func(soFar ModelResponse) {
+	r.Grew = func(n int) {
 		if first == 0 {
 			first = max(time.Since(began), 1)
 			if silence != nil {
 				silence.Stop()
 			}
 		}
-		if hear != nil {
-			hear(soFar)
+		if grew != nil {
+			grew(n)
 		}
 	}
 	resp, err := m.choices[i].Model.Generate(call, r)
@@ -260,11 +254,7 @@ func (m *FallbackModel) begin(i int) time.Duration {
 	if p := m.choices[i].Patience; p > 0 {
 		return p
 	}
-	if len(s.firsts) == 0 {
-		return leastPatience
-	}
-	sorted := slices.Sorted(slices.Values(s.firsts))
-	return max(leastPatience, patienceTimes*sorted[len(sorted)*99/100])
+	return s.times.patience()
 }
 
 // end notes how an attempt ended whose answer began after first.
@@ -276,9 +266,7 @@ func (m *FallbackModel) end(ctx context.Context, i int, first time.Duration, err
 	switch kind := KindOf(err); {
 	case err == nil:
 		s.cause, s.wait, s.retry = nil, 0, time.Time{}
-		if s.firsts = append(s.firsts, first); len(s.firsts) > firstWords {
-			s.firsts = slices.Delete(s.firsts, 0, 1)
-		}
+		s.times.add(first)
 	case ctx.Err() != nil: // the caller gave up
 	case kind == TooLong || kind == Rejected: // the endpoint answers
 		s.cause, s.wait, s.retry = nil, 0, time.Time{}

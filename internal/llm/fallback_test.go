@@ -19,6 +19,7 @@ type standby struct {
 	hangs  bool          // a call ends with its context
 	first  time.Duration // until an answer begins
 	window int           // learned
+	told   int           // the window that the endpoint tells
 	asked  int
 }
 
@@ -43,7 +44,7 @@ func (s *standby) Generate(ctx context.Context, r llm.ModelRequest) (llm.ModelRe
 }
 
 func (s *standby) Capability(string) llm.ModelCapability {
-	return llm.ModelCapability{Window: s.window}
+	return llm.ModelCapability{Window: s.window, Told: llm.ModelFacts{Window: s.told}}
 }
 
 // answered returns the name of the model that answers a request of that many tokens.
@@ -188,6 +189,19 @@ func TestFallbackHasAWindow(t *testing.T) {
 		}
 		if _, err := answered(t, m, 5000); llm.KindOf(err) != llm.Denied {
 			t.Errorf("all are down, one is too small, and the error is %v", err)
+		}
+	})
+}
+
+// A request goes past a choice whose endpoint tells of a smaller window.
+func TestFallbackUsesTheWindowThatIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		first, second := &standby{told: 4000}, &standby{told: 8000}
+		m := llm.NewFallback(llm.FallbackChoice{Model: first, Name: "big"}, llm.FallbackChoice{Model: second, Name: "small"})
+		mustAnswer(t, m, 6000, "small")
+		mustAnswer(t, m, 3000, "big")
+		if first.asked != 1 {
+			t.Errorf("the first model was asked %d times", first.asked)
 		}
 	})
 }

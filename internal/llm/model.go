@@ -1,7 +1,7 @@
 // Package llm is the contract between Trestle and a language model.
 //
 // A [Model] answers single requests and keeps no conversation. The package imports
-// no other package of the module. Implementations: openai (any compatible
+// no other package of the module but money. Implementations: openai (any compatible
 // endpoint), offline (works without one), llmtest (scripted models for tests).
 package llm
 
@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 )
 
@@ -84,6 +85,9 @@ type ModelRequest struct {
 	// Generate has returned; Hear may keep the slice. The answer is provisional: after a
 	// failed attempt the next one starts from the first word.
 	Hear func(soFar ModelResponse)
+	// Grew, unless nil, is called while the answer arrives with the number of bytes by
+	// which it grew, its reasoning included: as Hear is, and for less.
+	Grew func(bytes int)
 }
 
 // FinishReason tells why the model stopped.
@@ -103,6 +107,9 @@ type ModelResponse struct {
 	Calls  []ToolCall // ids are unique among themselves and those of the request
 	Finish FinishReason
 	Usage  TokenUsage
+	// Reasoning is what the endpoint tells of the model's own reasoning, for the record
+	// alone; empty where it tells nothing.
+	Reasoning string
 	// Model is the name of the model that answered in place of the one that was asked;
 	// empty when that did.
 	Model string
@@ -112,6 +119,7 @@ type ModelResponse struct {
 type TokenUsage struct {
 	Prompt    int
 	Cached    int // of Prompt
+	Written   int // of Prompt, to the endpoint's cache
 	Output    int
 	Estimated bool // not reported by the endpoint
 }
@@ -212,11 +220,19 @@ type Embedder interface {
 	Embed(ctx context.Context, name string, texts []string) ([][]float32, TokenUsage, error)
 }
 
+// An AudioTranscriber turns recordings into text. Calls may be concurrent.
+type AudioTranscriber interface {
+	// Transcribe sends a recording of that file name and size to the model of that name
+	// and returns its text. It fails with an [*Error], never retries, and returns within
+	// the deadlines of the transcriber even if ctx has none.
+	Transcribe(ctx context.Context, name, file string, recording io.Reader, size int64) (string, TokenUsage, error)
+}
+
 // A CallObserver reports every call of a model, answered or failed.
 type CallObserver struct {
 	Model ChatModel
-	// Saw is called after each call, with its duration, and must not keep the request.
-	// It may be called concurrently.
+	// Saw is called after each call that its caller has not given up, with its duration,
+	// and must not keep the request. It may be called concurrently.
 	Saw func(r ModelRequest, resp ModelResponse, took time.Duration, err error)
 }
 
@@ -226,8 +242,22 @@ var _ ChatModel = CallObserver{}
 func (w CallObserver) Generate(ctx context.Context, r ModelRequest) (ModelResponse, error) {
 	asked := time.Now()
 	resp, err := w.Model.Generate(ctx, r)
-	w.Saw(r, resp, time.Since(asked), err)
+	if err == nil || ctx.Err() == nil {
+		w.Saw(r, resp, time.Since(asked), err)
+	}
 	return resp, err
+}
+
+// HasCallID reports whether a message of the request has a call with that id.
+func (r ModelRequest) HasCallID(id string) bool {
+	for i := range r.Messages {
+		for j := range r.Messages[i].Calls {
+			if r.Messages[i].Calls[j].ID == id {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // Size returns the bytes of text and schema in a request.

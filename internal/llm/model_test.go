@@ -69,6 +69,11 @@ func TestCallObserverReportsEveryCallUnchanged(t *testing.T) {
 		if told != 1 || resp.Text != inner.resp.Text || !errors.Is(err, inner.err) {
 			t.Errorf("got %+v, %v, told %d times", resp, err, told)
 		}
+		ctx, giveUp := context.WithCancel(t.Context())
+		giveUp()
+		if _, err := w.Generate(ctx, ModelRequest{Model: "m"}); (told == 2) != (err == nil) {
+			t.Errorf("told %d times of a call that was given up and ended with %v", told-1, err)
+		}
 	}
 }
 

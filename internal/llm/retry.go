@@ -13,7 +13,9 @@ import (
 //
 // A failure that is [ErrorKind.Retryable] is retried after an exponential, jittered
 // backoff, never before the RetryAfter of the endpoint. Of timeouts only a call that did
-// not begin is retried, once and at once: it has cost nothing but time. A refused credential pauses
+// not begin is retried, once and at once: it has cost nothing but time. A call that has
+// been silent too long (see [RetryingModel.SilentSince]) is not waited for any longer once
+// calls that began later are answered. A refused credential pauses
 // all calls through this RetryingModel for a growing time: use one for each
 // credential. The last failure is returned unchanged. Calls may be concurrent; the
 // zero value of every field but Model works.
@@ -30,6 +32,7 @@ type RetryingModel struct {
 	FirstWait time.Duration
 
 	pause credentialPause
+	calls callsInFlight
 }
 
 var _ ChatModel = (*RetryingModel)(nil)
@@ -44,10 +47,10 @@ func (m *RetryingModel) Generate(ctx context.Context, r ModelRequest) (ModelResp
 	again := false // a call that hung was made once more
 	attempt := func() (ModelResponse, error) {
 		var resp ModelResponse
-		resp, last = m.attemptOnce(ctx, r)
+		resp, last = m.attemptOnce(ctx, r, !again)
 		if e, ok := errors.AsType[*Error](last); ok && e.Hung && !again && ctx.Err() == nil {
 			again = true
-			resp, last = m.attemptOnce(ctx, r)
+			resp, last = m.attemptOnce(ctx, r, false)
 		}
 		return resp, backoffError(last)
 	}
@@ -64,13 +67,21 @@ func (m *RetryingModel) Generate(ctx context.Context, r ModelRequest) (ModelResp
 	return ModelResponse{}, last
 }
 
+// SilentSince returns since when the model has been silent to one of its calls: for one
+// minute at least, and three times the 99th percentile of what its last answers took to
+// begin. An answer that grows by less than a few words in that time is silent too. It is
+// the zero time when there is no such call, and again when a call is answered.
+func (m *RetryingModel) SilentSince(now time.Time) time.Time { return m.calls.silentSince(now) }
+
 // attemptOnce makes one attempt unless the credential is paused.
-func (m *RetryingModel) attemptOnce(ctx context.Context, r ModelRequest) (ModelResponse, error) {
+func (m *RetryingModel) attemptOnce(ctx context.Context, r ModelRequest, renewable bool) (ModelResponse, error) {
 	started := time.Now()
 	if err := m.pause.check(started); err != nil {
 		return ModelResponse{}, err
 	}
-	resp, err := m.Model.Generate(ctx, r)
+	call, end := m.calls.begin(ctx, &r, renewable)
+	resp, err := m.Model.Generate(call, r)
+	err = end(err)
 	m.pause.observe(started, err)
 	return resp, err
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"net/netip"
 	"net/url"
 	"slices"
@@ -16,11 +17,38 @@ var (
 	// ErrForbidden is returned for a URL that may not be fetched: another protocol, port
 	// or host than allowed, or an address that is not public.
 	ErrForbidden = errors.New("it may not be fetched")
+	// ErrPrivate is an ErrForbidden: the URL leads to a host or an address that is not
+	// public.
+	ErrPrivate = fmt.Errorf("%w: it is not public", ErrForbidden)
 	// ErrTooLarge is returned for a body that exceeds the limit.
 	ErrTooLarge = errors.New("it is too large")
 	// ErrGone is returned when the server no longer has the file.
 	ErrGone = errors.New("it is not there")
 )
+
+// StatusError is the answer of a server that is neither a file nor a redirect. It is
+// an [ErrGone] or an [ErrForbidden] where the status says so.
+type StatusError struct{ Code int }
+
+// Error names the status.
+func (e StatusError) Error() string {
+	if kind := e.Unwrap(); kind != nil {
+		return fmt.Sprintf("%v: HTTP %d", kind, e.Code)
+	}
+	return fmt.Sprintf("HTTP %d", e.Code)
+}
+
+// Unwrap returns ErrGone, ErrForbidden or nil.
+func (e StatusError) Unwrap() error {
+	switch e.Code {
+	case http.StatusNotFound, http.StatusGone:
+		return ErrGone
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return ErrForbidden
+	default:
+		return nil
+	}
+}
 
 // transportError is the error of a request without a response. It does not contain
 // the original error, which may quote a URL with a credential.
@@ -64,7 +92,7 @@ func (c *Client) checkURL(from *url.URL, address string) (*url.URL, error) {
 	host := u.Hostname()
 	switch {
 	case !plausibleHost(host):
-		return nil, fmt.Errorf("%w: %q is no public host", ErrForbidden, host)
+		return nil, fmt.Errorf("%w: %q is no public host", ErrPrivate, host)
 	case len(c.o.Hosts) > 0 && !hostMatches(host, c.o.Hosts):
 		return nil, fmt.Errorf("%w: %q is not one of the platform's hosts", ErrForbidden, host)
 	}
@@ -81,7 +109,7 @@ func (c *Client) checkDial(network, address string, _ syscall.RawConn) error {
 	}
 	ip, err := netip.ParseAddr(host)
 	if err != nil || !isPublic(ip) {
-		return fmt.Errorf("%w: %s is not a public address", ErrForbidden, host)
+		return fmt.Errorf("%w: %s", ErrPrivate, host)
 	}
 	if !slices.Contains(c.o.Ports, dialled) {
 		return fmt.Errorf("%w: port %s", ErrForbidden, dialled)

@@ -50,10 +50,14 @@ type Options struct {
 	Resolver *net.Resolver
 	// Ports that may be dialled. Default: 80 and 443.
 	Ports []string
+	// Redirects limits the redirects of one fetch. Default: 3.
+	Redirects int
+	// UserAgent is sent with each request. Default: "trestle".
+	UserAgent string
+	// Permit is called with the URL of each request, the first and those of redirects;
+	// the fetch ends with its error. Default: none.
+	Permit func(context.Context, *url.URL) error
 }
-
-// maxRedirects limits the redirects of one fetch.
-const maxRedirects = 3
 
 // Client fetches within its options. It is safe for concurrent use.
 type Client struct {
@@ -73,6 +77,12 @@ func New(o Options) (*Client, error) {
 	}
 	if len(o.Ports) == 0 {
 		o.Ports = []string{"80", "443"}
+	}
+	if o.Redirects <= 0 {
+		o.Redirects = 3
+	}
+	if o.UserAgent == "" {
+		o.UserAgent = "trestle"
 	}
 	c := &Client{o: o, trusted: o.OwnTransport}
 	for _, base := range o.Own {
@@ -104,9 +114,17 @@ func newTransport(d *net.Dialer) *http.Transport {
 // [ErrTooLarge]; the caller closes it.
 type RemoteFile struct {
 	io.Reader
-	media string
-	end   func() error
+	media    string
+	declared string
+	address  string
+	end      func() error
 }
+
+// DeclaredType returns the Content-Type that the server sent, or "".
+func (f *RemoteFile) DeclaredType() string { return f.declared }
+
+// Address returns the URL that the body came from, after redirects.
+func (f *RemoteFile) Address() string { return f.address }
 
 // MediaType returns the media type detected from the first bytes, whatever the
 // server declares.
@@ -134,6 +152,7 @@ func (c *Client) Get(ctx context.Context, address string, limit int64) (*RemoteF
 		cancel()
 		return nil, err
 	}
+	f.declared, f.address = resp.Header.Get("Content-Type"), resp.Request.URL.String()
 	f.end = func() error { defer cancel(); return resp.Body.Close() }
 	return f, nil
 }
@@ -142,8 +161,11 @@ func (c *Client) Get(ctx context.Context, address string, limit int64) (*RemoteF
 // address.
 func (c *Client) followRedirects(ctx context.Context, address string) (*http.Response, error) {
 	var from *url.URL
-	for range 1 + maxRedirects {
+	for range 1 + c.o.Redirects {
 		u, err := c.checkURL(from, address)
+		if err == nil && c.o.Permit != nil {
+			err = c.o.Permit(ctx, u)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -157,7 +179,7 @@ func (c *Client) followRedirects(ctx context.Context, address string) (*http.Res
 		}
 		from, address = u, next
 	}
-	return nil, fmt.Errorf("%w: it is sent on more than %d times", ErrForbidden, maxRedirects)
+	return nil, fmt.Errorf("%w: it is sent on more than %d times", ErrForbidden, c.o.Redirects)
 }
 
 // sendRequest makes one request. It takes no header, cookie or referrer from an earlier one.
@@ -166,7 +188,7 @@ func (c *Client) sendRequest(ctx context.Context, u *url.URL) (*http.Response, e
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s", ErrForbidden, "the address cannot be asked")
 	}
-	r.Header.Set("User-Agent", "trestle")
+	r.Header.Set("User-Agent", c.o.UserAgent)
 	r.Header.Set("Accept-Encoding", "identity")
 	by := c.guarded
 	if c.isOwn(u) {
@@ -182,6 +204,7 @@ func (c *Client) sendRequest(ctx context.Context, u *url.URL) (*http.Response, e
 	case err != nil:
 		return nil, transportError{ctx.Err(), u.Hostname()}
 	}
+	resp.Request = r
 	return resp, nil
 }
 
@@ -193,12 +216,8 @@ func redirectTarget(resp *http.Response) (string, error) {
 		return "", nil
 	case code >= 300 && code < 400 && resp.Header.Get("Location") != "":
 		return resp.Header.Get("Location"), resp.Body.Close()
-	case code == http.StatusNotFound || code == http.StatusGone:
-		return "", errors.Join(fmt.Errorf("%w: HTTP %d", ErrGone, code), resp.Body.Close())
-	case code == http.StatusUnauthorized || code == http.StatusForbidden:
-		return "", errors.Join(fmt.Errorf("%w: HTTP %d", ErrForbidden, code), resp.Body.Close())
 	default:
-		return "", errors.Join(fmt.Errorf("HTTP %d", code), resp.Body.Close())
+		return "", errors.Join(StatusError{code}, resp.Body.Close())
 	}
 }
 

@@ -3,10 +3,12 @@ package safehttp
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -136,5 +138,47 @@ func TestFailureDoesNotQuoteTheAddress(t *testing.T) {
 	_, err := c.Get(t.Context(), s.URL+"/secret-path", 0)
 	if err == nil || strings.Contains(err.Error(), planted) || strings.Contains(err.Error(), "secret-path") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// A file tells where it came from and what it was declared as; each URL on the way
+// is permitted first.
+func TestEachURLIsPermittedFirst(t *testing.T) {
+	var seen []string
+	refuse := ""
+	errRefused := errors.New("refused")
+	o := Options{UserAgent: "finder/1.0", Permit: func(_ context.Context, u *url.URL) error {
+		if seen = append(seen, u.Path); u.Path == refuse {
+			return errRefused
+		}
+		return nil
+	}}
+	c, base := serve(t, o, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/a" {
+			http.Redirect(w, r, "/b", http.StatusFound)
+			return
+		}
+		w.Header().Set("Content-Type", "text/x-who")
+		_, _ = io.WriteString(w, r.UserAgent())
+	})
+	f, err := c.Get(t.Context(), base+"/a", 0)
+	testutil.OK(t, err)
+	text, err := io.ReadAll(f)
+	testutil.OK(t, errors.Join(err, f.Close()))
+	testutil.Same(t, "file", []string{"finder/1.0", "text/x-who", base + "/b", "/a", "/b"}, append([]string{string(text), f.DeclaredType(), f.Address()}, seen...))
+	refuse = "/b"
+	if _, err := c.Get(t.Context(), base+"/a", 0); !errors.Is(err, errRefused) {
+		t.Errorf("got %v, want the refusal", err)
+	}
+}
+
+// A status that is no file is told as a number, and as what it means.
+func TestStatusIsTold(t *testing.T) {
+	for code, want := range map[int]error{404: ErrGone, 410: ErrGone, 401: ErrForbidden, 403: ErrForbidden, 429: nil, 503: nil} {
+		c, base := serve(t, Options{}, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) })
+		_, err := c.Get(t.Context(), base, 0)
+		if of, ok := errors.AsType[StatusError](err); !ok || of.Code != code || want != nil && !errors.Is(err, want) || errors.Is(err, ErrPrivate) {
+			t.Errorf("%d: got %v, want it and %v", code, err, want)
+		}
 	}
 }

@@ -1,8 +1,10 @@
 package setup
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/trestle-bridge/trestle/internal/config"
 )
@@ -30,13 +32,33 @@ func (p *InstallPlan) Differences(c *config.Config) []string {
 	if p.Model == nil {
 		return all
 	}
+	key, base := p.Model.Key, p.Model.BaseURL
 	switch {
 	case c.Model.Offline:
-		all = append(all, "the environment names a model endpoint, and the file uses none; write model: {base_url: \"${OPENAI_BASE_URL}\", api_key: \"${OPENAI_API_KEY}\"}")
-	case p.Model.Key.Value != "" && p.Model.Key.Value != c.Model.APIKey:
-		all = append(all, "OPENAI_API_KEY is set, and model.api_key is another key")
-	case p.Model.BaseURL.Value != "" && string(p.Model.BaseURL.Value) != c.Model.BaseURL:
-		all = append(all, "OPENAI_BASE_URL is set, and model.base_url is another address")
+		all = append(all, "the environment names a model endpoint, and the file uses none; write "+p.Model.line())
+	case cmp.Or(p.Model.Provider, "openai") != cmp.Or(c.Model.Provider, "openai"):
+		// the file has chosen another
+	case key.Value != "" && key.Value != c.Model.APIKey:
+		all = append(all, key.Name+" is set, and model.api_key is another key")
+	case base.Value != "" && string(base.Value) != c.Model.BaseURL:
+		all = append(all, base.Name+" is set, and model.base_url is another address")
 	}
 	return all
+}
+
+// line returns the line of a configuration file that uses the model.
+func (m *ModelPlan) line() string {
+	var keys []string
+	if m.Provider != "" && m.Provider != "openai" {
+		keys = append(keys, "provider: "+m.Provider)
+	}
+	for _, v := range []struct {
+		key string
+		EnvVar
+	}{{"base_url", m.BaseURL}, {"api_key", m.Key}} {
+		if v.Value != "" {
+			keys = append(keys, v.key+": \"${"+v.Name+"}\"")
+		}
+	}
+	return "model: {" + strings.Join(keys, ", ") + "}"
 }

@@ -106,7 +106,7 @@ func (p *json5) space() {
 	}
 }
 
-// take passes over one sign if it stands here.
+// take skips the next character if it is sign.
 func (p *json5) take(sign byte) bool {
 	p.space()
 	if p.i < len(p.text) && p.text[p.i] == sign {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/internal/config"
 )
 
 // An InstallPlan is a configuration to be written.
@@ -21,9 +22,10 @@ type InstallPlan struct {
 
 // ModelPlan is the endpoint that all agents use.
 type ModelPlan struct {
-	BaseURL EnvVar // without a value: the client's own default
-	Key     EnvVar // without a value: none is sent
-	Name    string
+	Provider string // empty: openai
+	BaseURL  EnvVar // without a value: the client's own default
+	Key      EnvVar // without a value: none is sent
+	Name     string
 }
 
 // AccountPlan is one account on one platform.
@@ -75,10 +77,10 @@ func FromEnvironment(lookup func(string) (string, bool)) *InstallPlan {
 		value, _ := lookup(name)
 		return EnvVar{name, adapters.SecretString(value)}
 	}
-	base, key, name := get("OPENAI_BASE_URL"), get("OPENAI_API_KEY"), get("TRESTLE_MODEL")
-	if base.Value != "" || key.Value != "" {
-		p.Model = &ModelPlan{BaseURL: base, Key: key, Name: string(name.Value)}
-		p.found(base, key, name)
+	name := get("TRESTLE_MODEL")
+	if v, ok := config.EnvironmentModel(lookup, string(name.Value)); ok {
+		p.Model = &ModelPlan{Provider: v.Provider, BaseURL: get(v.Base), Key: get(v.Key), Name: string(name.Value)}
+		p.found(p.Model.BaseURL, p.Model.Key, name)
 	}
 	for _, platform := range platforms {
 		a := AccountPlan{Name: platform.kind, Type: platform.kind, APIURL: get(platform.url)}
@@ -96,7 +98,7 @@ func FromEnvironment(lookup func(string) (string, bool)) *InstallPlan {
 			for _, c := range a.Credentials {
 				p.found(c.EnvVar)
 			}
-		case len(a.Credentials): // nobody wants it
+		case len(a.Credentials): // no adapter needs it
 		default:
 			p.Left = append(p.Left, platform.kind+" also needs "+strings.Join(missing, " and "))
 		}
@@ -122,7 +124,7 @@ func (p *InstallPlan) AddTelegram(token, apiURL adapters.SecretString) {
 
 // SetModel sets the endpoint.
 func (p *InstallPlan) SetModel(baseURL, name string, key adapters.SecretString) {
-	p.Model = &ModelPlan{BaseURL: EnvVar{"OPENAI_BASE_URL", adapters.SecretString(baseURL)}, Key: EnvVar{"OPENAI_API_KEY", key}, Name: name}
+	p.Model = &ModelPlan{Provider: "openai", BaseURL: EnvVar{"OPENAI_BASE_URL", adapters.SecretString(baseURL)}, Key: EnvVar{"OPENAI_API_KEY", key}, Name: name}
 }
 
 // Credential returns the value under a key of the account; empty without one.

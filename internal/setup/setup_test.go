@@ -75,6 +75,23 @@ func TestEnvironmentBecomesAConfigurationThatLoads(t *testing.T) {
 	}
 }
 
+// A key of a provider is enough, and the file says which provider it is.
+func TestKeyOfAProviderBecomesAConfigurationThatLoads(t *testing.T) {
+	for variable, provider := range map[string]string{"ANTHROPIC_API_KEY": "anthropic", "GEMINI_API_KEY": "gemini", "GOOGLE_API_KEY": "gemini"} {
+		p := FromEnvironment(environment(variable + "=planted"))
+		c := load(t, t.TempDir(), p)
+		if len(c.Problems) > 0 || c.Model.Provider != provider || c.Model.APIKey != "planted" || c.Model.Offline || strings.Contains(shown(p), "planted") {
+			t.Errorf("%s: problems %v, model %+v in\n%s", variable, c.Problems, c.Model, shown(p))
+		}
+		if d := p.Differences(c); len(d) > 0 {
+			t.Errorf("%s: the plan differs from its own file: %v", variable, d)
+		}
+		if d := p.Differences(&config.Config{Model: config.ModelEndpoint{Offline: true}}); len(d) != 1 || !strings.Contains(d[0], "provider: "+provider) || !strings.Contains(d[0], "${"+variable+"}") {
+			t.Errorf("%s: %v", variable, d)
+		}
+	}
+}
+
 func TestNothingFoundIsAConfigurationToo(t *testing.T) {
 	p := FromEnvironment(environment())
 	golden(t, "nothing.txt", shown(p))

@@ -26,6 +26,9 @@ func (p *InstallPlan) writeModel(out *strings.Builder) {
 		return
 	}
 	out.WriteString("model:\n")
+	if p.Model.Provider != "" && p.Model.Provider != "openai" {
+		fmt.Fprintf(out, "  provider: %s\n", p.Model.Provider)
+	}
 	for _, v := range []struct {
 		key string
 		EnvVar

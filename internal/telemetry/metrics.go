@@ -28,7 +28,7 @@ type AccountMetrics struct {
 	Connected bool
 	Heard     time.Time // when the platform last gave a sign; zero for never
 	Received  int64     // updates recorded since the start
-	Refused   int64     // updates nobody was let in with
+	Refused   int64     // updates whose sender was not admitted
 	Calls     int64     // calls over HTTP that were refused
 }
 

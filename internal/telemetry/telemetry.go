@@ -17,7 +17,7 @@ import (
 
 // Options are what telemetry is made of. Exporter may be nil; the rest is needed.
 type Options struct {
-	// See says how the program stands now. It is called at each scrape.
+	// See returns the process's present figures. It is called at each scrape.
 	See func(context.Context) (ProcessMetrics, error)
 	// Live opens a stream of live events that holds so many unread.
 	Live func(room int) pubsub.LiveStream

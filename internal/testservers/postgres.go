@@ -166,7 +166,7 @@ func (p *PostgresServer) Create(ctx context.Context) (name string, err error) {
 	return name, p.do(ctx, "postgres", "create database "+name)
 }
 
-// Do runs statements in a database, beside whoever uses it.
+// Do runs statements in a database, on a connection of its own.
 func (p *PostgresServer) Do(tb testing.TB, database, statements string) {
 	tb.Helper()
 	if err := p.do(tb.Context(), database, statements); err != nil {

@@ -10,9 +10,8 @@ import (
 	"testing"
 )
 
-// Follow starts a server that follows this one, which it reaches by a port: that of a
-// link holds back what it hears. It waits for nothing and is waited for by nobody. The
-// caller stops it.
+// Follow starts a server that follows this one, which it reaches by a port; the port of
+// a link delays its replication. The replication is asynchronous. The caller stops it.
 func (p *PostgresServer) Follow(tb testing.TB, port int) *PostgresServer {
 	tb.Helper()
 	r := &PostgresServer{bin: p.bin, who: p.who}

@@ -110,9 +110,9 @@ func (s *server) said() string {
 	return string(text)
 }
 
-// folder makes a folder in memory where there is such a place: what is written
-// there is as durable as the machine, and syncing it takes no time. It belongs to
-// who, and to whoever runs the test when that is nil.
+// folder makes a folder in memory where there is such a place: what is written there is
+// as durable as the machine, and syncing it takes no time. It belongs to who, and to
+// the user of the test when that is nil.
 func folder(who *syscall.Credential) (string, error) {
 	parent := "/dev/shm"
 	if info, err := os.Stat(parent); err != nil || !info.IsDir() {
@@ -143,7 +143,7 @@ func humble(names ...string) (*syscall.Credential, error) {
 	return nil, errors.New("there is no user that a server could run as")
 }
 
-// freePort returns a port of the loopback interface that nobody listens on.
+// freePort returns a port of the loopback interface without a listener.
 func freePort() (int, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // loopback, at once
 	if err != nil {

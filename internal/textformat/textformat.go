@@ -3,7 +3,9 @@
 package textformat
 
 import (
+	"fmt"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -60,4 +62,47 @@ func ClipBytes(s string, n int) string {
 		n--
 	}
 	return s[:n] + "…"
+}
+
+// DidYouMean returns "did you mean …?" with the known word nearest to word, or ""
+// when none is near.
+func DidYouMean(word string, known []string) string {
+	best, least := "", max(1, len(word)/3)+1 // short words resemble each other
+	for _, k := range known {
+		if d := editDistance(strings.ToLower(word), k); d < min(least, 3) && d < len(k) {
+			best, least = k, d
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return fmt.Sprintf("did you mean %q?", best)
+}
+
+// editDistance returns the number of insertions, deletions, substitutions and swaps
+// of neighbours that turn a into b.
+func editDistance(a, b string) int {
+	before, row := []int(nil), make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		next := make([]int, len(b)+1)
+		next[0] = i
+		for j := 1; j <= len(b); j++ {
+			next[j] = min(row[j]+1, next[j-1]+1, row[j-1]+substitutionCost(a[i-1], b[j-1]))
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				next[j] = min(next[j], before[j-2]+1)
+			}
+		}
+		before, row = row, next
+	}
+	return row[len(b)]
+}
+
+func substitutionCost(a, b byte) int {
+	if a == b {
+		return 0
+	}
+	return 1
 }

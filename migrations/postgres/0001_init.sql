@@ -262,8 +262,10 @@ create table cycles (
     output     bigint not null default 0,
     estimated  bigint not null default 0,
     calls      bigint not null default 0,
+    cost       bigint not null default 0, -- in millionths of the installation's currency
     denials    bigint not null default 0,
     manifest   text collate "C" not null default '',
+    prompts    text collate "C" not null default '', -- versions of prompt sections that are not built in
     plan       bytea,
     started    bigint not null,
     ended      bigint not null default 0,
@@ -303,6 +305,7 @@ create table steps (
     output    bigint not null default 0,
     estimated bigint not null default 0,
     calls     bigint not null default 0,
+    cost      bigint not null default 0,
     at        bigint not null,
     frame     bytea,
     shown     bytea, -- what the frame was made of, to reproduce it byte by byte
@@ -373,7 +376,8 @@ create table outbox (
     files       text collate "C" not null default '[]', -- JSON array of files, by platform name or with the content an agent wrote
     room_thread text collate "C" not null default '', -- thread of the room, in a chat where it did not begin
     portrait    text collate "C" not null default '',
-    draft       text collate "C" not null default '' -- draft that the action replaces
+    draft       text collate "C" not null default '', -- draft that the action replaces
+    choices     text collate "C" not null default '[]' -- JSON array of buttons below the words
 );
 
 create unique index outbox_ordinal on outbox (cycle, ordinal) where cycle <> '';
@@ -400,11 +404,77 @@ create table timers (
     payers   text collate "C" not null default '[]', -- JSON array of the entities whose messages set the timer: its cost counts for them
     zone     text collate "C" not null default '', -- of the clocks that cron goes by; empty: those of the process
     set_by   text collate "C" not null default '', -- the entity whose words it was set for
-    set_at   bigint not null default 0
+    set_at   bigint not null default 0,
+    tries    bigint not null default 0, -- wakes of it that failed, while the model failed every request
+    look     text    not null default '[]' -- JSON array of what is looked at before it calls a model: at most one
 );
 
 create index timers_due on timers (due) where fired_by = '';
 create index timers_mind on timers (agent, circle, kind) where fired_by = '';
+
+-- Calls of outside tools, each recorded before it begins.
+create table tool_runs (
+    id         text collate "C" not null primary key,
+    cycle      text collate "C" not null,
+    step       bigint not null,
+    call       text collate "C" not null, -- the model's id of the call
+    agent      text collate "C" not null,
+    circle     text collate "C" not null,
+    space      text collate "C" not null, -- that was active
+    thread     text collate "C" not null,
+    asker      text collate "C" not null, -- entity whose words it was asked for; empty: none
+    tool       text collate "C" not null,
+    server     text collate "C" not null,
+    args       text collate "C" not null, -- JSON
+    risk       text collate "C" not null,
+    repeats    bigint not null, -- 1: may be called again after a process that ran it ended
+    state      text collate "C" not null, -- awaiting_approval, ready, running, or how it ended
+    code       text collate "C" not null, -- by which people decide; empty: nobody has to
+    approvers  text collate "C" not null, -- JSON array of entities
+    expires    bigint not null, -- when it is too late to decide
+    decided_by text collate "C" not null default '',
+    holder     text collate "C" not null default '', -- the process that runs it
+    until      bigint not null default 0, -- until when the process is believed to
+    attempts   bigint not null default 0,
+    proposed   bigint not null,
+    started    bigint not null default 0,
+    ended      bigint not null default 0,
+    result     text collate "C" not null default '',
+    detail     text collate "C" not null default '', -- reason of a failure, for operators
+    readers    text collate "C" not null default '[]', -- JSON array of entities
+    input      text collate "C" not null default '[]', -- JSON array with the choice that the tool asks a person for
+    parked     bigint not null default 0, -- 1: its cycle ended before it, so its end wakes the mind
+    shown      bigint not null default 0 -- 1: its result is in the transcript
+);
+
+create index tool_runs_cycle on tool_runs (cycle);
+create index tool_runs_open on tool_runs (state, until) where ended = 0;
+create index tool_runs_code on tool_runs (code) where code <> '';
+create index tool_runs_space on tool_runs (space);
+
+-- Tools that people always allow an agent in a space.
+create table tool_grants (
+    agent   text collate "C" not null,
+    space   text collate "C" not null,
+    tool    text collate "C" not null,
+    by_whom text collate "C" not null,
+    since   bigint not null,
+    primary key (agent, space, tool)
+);
+
+-- Which versions of prompt sections are told. A row that is rolled back stays.
+create table prompt_activations (
+    n         bigint generated by default as identity primary key,
+    section   text collate "C" not null,
+    agent     text collate "C" not null, -- empty: all agents without one of their own
+    version   bigint not null,
+    by_whom   text collate "C" not null,
+    at        bigint not null,
+    undone    bigint not null default 0, -- when it was rolled back
+    undone_by text collate "C" not null default ''
+);
+
+create index prompt_activations_active on prompt_activations (section, agent) where undone = 0;
 
 -- Denied tool calls.
 create table denials (
@@ -436,6 +506,7 @@ create table usage (
     cached bigint not null,
     output bigint not null,
     calls  bigint not null,
+    cost   bigint not null default 0, -- in millionths of the installation's currency
     primary key (day, agent, space)
 );
 
@@ -444,6 +515,7 @@ create table roots (
     root     text collate "C" not null primary key,
     messages bigint not null default 0,
     tokens   bigint not null default 0,
+    cost     bigint not null default 0,
     stopped  bigint not null default 0
 );
 
@@ -488,6 +560,7 @@ create table keys (
     name    text collate "C" not null,
     hash    text collate "C" not null,
     parent  text collate "C" not null default '', -- what a session was opened with
+    person  text collate "C" not null default '', -- JSON; whose rooms a token opens, empty: it opens the console
     created bigint not null,
     expires bigint not null default 0,
     used    bigint not null default 0 -- last use; a link is valid until its first use
@@ -578,6 +651,7 @@ create table senders (
     day    bigint not null,
     entity text collate "C" not null,
     tokens bigint not null,
+    cost   bigint not null default 0,
     primary key (day, entity)
 );
 
@@ -724,6 +798,22 @@ create table line_spans (
 
 create index line_spans_seen on line_spans (seen);
 
+-- Ratings of messages of agents. A message that may be rated has a row without a person.
+create table feedback (
+    event  text collate "C" not null, -- the message
+    who    text collate "C" not null, -- entity that rated it; empty: it may be rated
+    space  text collate "C" not null,
+    agent  text collate "C" not null,
+    cycle  text collate "C" not null, -- that said it
+    rating text collate "C" not null, -- good or bad
+    why    text collate "C" not null default '', -- event that answered the message soon after a bad rating
+    at     bigint  not null,
+    primary key (event, who)
+);
+
+create index feedback_run on feedback (cycle) where who <> '';
+create index feedback_rating on feedback (rating, at) where who <> '';
+
 -- Questions of finished cycles that still wait for an answer.
 create table waits (
     cycle    text collate "C" not null primary key references cycles (id), -- that asked
@@ -736,6 +826,7 @@ create table waits (
     call     text collate "C" not null, -- tool call that asked
     who      text collate "C" not null, -- JSON array of entities; all of them have to answer
     people   bigint not null, -- 1: without named entities only people's answers count
+    options  text collate "C" not null, -- JSON array of texts to choose from; empty: any words answer
     root     text collate "C" not null,
     depth    bigint not null,
     started  bigint not null,

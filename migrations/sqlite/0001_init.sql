@@ -261,8 +261,10 @@ create table cycles (
     output     integer not null default 0,
     estimated  integer not null default 0,
     calls      integer not null default 0,
+    cost       integer not null default 0, -- in millionths of the installation's currency
     denials    integer not null default 0,
     manifest   text    not null default '',
+    prompts    text    not null default '', -- versions of prompt sections that are not built in
     plan       blob,
     started    integer not null,
     ended      integer not null default 0,
@@ -302,6 +304,7 @@ create table steps (
     output    integer not null default 0,
     estimated integer not null default 0,
     calls     integer not null default 0,
+    cost      integer not null default 0,
     at        integer not null,
     frame     blob,
     shown     blob, -- what the frame was made of, to reproduce it byte by byte
@@ -372,7 +375,8 @@ create table outbox (
     files       text    not null default '[]', -- JSON array of files, by platform name or with the content an agent wrote
     room_thread text    not null default '', -- thread of the room, in a chat where it did not begin
     portrait    text    not null default '',
-    draft       text    not null default '' -- draft that the action replaces
+    draft       text    not null default '', -- draft that the action replaces
+    choices     text    not null default '[]' -- JSON array of buttons below the words
 ) strict;
 
 create unique index outbox_ordinal on outbox (cycle, ordinal) where cycle <> '';
@@ -399,11 +403,77 @@ create table timers (
     payers   text    not null default '[]', -- JSON array of the entities whose messages set the timer: its cost counts for them
     zone     text not null default '', -- of the clocks that cron goes by; empty: those of the process
     set_by   text not null default '', -- the entity whose words it was set for
-    set_at   integer not null default 0
+    set_at   integer not null default 0,
+    tries    integer not null default 0, -- wakes of it that failed, while the model failed every request
+    look     text    not null default '[]' -- JSON array of what is looked at before it calls a model: at most one
 ) strict, without rowid;
 
 create index timers_due on timers (due) where fired_by = '';
 create index timers_mind on timers (agent, circle, kind) where fired_by = '';
+
+-- Calls of outside tools, each recorded before it begins.
+create table tool_runs (
+    id         text    not null primary key,
+    cycle      text    not null,
+    step       integer not null,
+    call       text    not null, -- the model's id of the call
+    agent      text    not null,
+    circle     text    not null,
+    space      text    not null, -- that was active
+    thread     text    not null,
+    asker      text    not null, -- entity whose words it was asked for; empty: none
+    tool       text    not null,
+    server     text    not null,
+    args       text    not null, -- JSON
+    risk       text    not null,
+    repeats    integer not null, -- 1: may be called again after a process that ran it ended
+    state      text    not null, -- awaiting_approval, ready, running, or how it ended
+    code       text    not null, -- by which people decide; empty: nobody has to
+    approvers  text    not null, -- JSON array of entities
+    expires    integer not null, -- when it is too late to decide
+    decided_by text    not null default '',
+    holder     text    not null default '', -- the process that runs it
+    until      integer not null default 0, -- until when the process is believed to
+    attempts   integer not null default 0,
+    proposed   integer not null,
+    started    integer not null default 0,
+    ended      integer not null default 0,
+    result     text    not null default '',
+    detail     text    not null default '', -- reason of a failure, for operators
+    readers    text    not null default '[]', -- JSON array of entities
+    input      text    not null default '[]', -- JSON array with the choice that the tool asks a person for
+    parked     integer not null default 0, -- 1: its cycle ended before it, so its end wakes the mind
+    shown      integer not null default 0 -- 1: its result is in the transcript
+) strict, without rowid;
+
+create index tool_runs_cycle on tool_runs (cycle);
+create index tool_runs_open on tool_runs (state, until) where ended = 0;
+create index tool_runs_code on tool_runs (code) where code <> '';
+create index tool_runs_space on tool_runs (space);
+
+-- Tools that people always allow an agent in a space.
+create table tool_grants (
+    agent   text    not null,
+    space   text    not null,
+    tool    text    not null,
+    by_whom text    not null,
+    since   integer not null,
+    primary key (agent, space, tool)
+) strict, without rowid;
+
+-- Which versions of prompt sections are told. A row that is rolled back stays.
+create table prompt_activations (
+    n         integer not null primary key,
+    section   text    not null,
+    agent     text    not null, -- empty: all agents without one of their own
+    version   integer not null,
+    by_whom   text    not null,
+    at        integer not null,
+    undone    integer not null default 0, -- when it was rolled back
+    undone_by text    not null default ''
+) strict;
+
+create index prompt_activations_active on prompt_activations (section, agent) where undone = 0;
 
 -- Denied tool calls.
 create table denials (
@@ -435,6 +505,7 @@ create table usage (
     cached integer not null,
     output integer not null,
     calls  integer not null,
+    cost   integer not null default 0, -- in millionths of the installation's currency
     primary key (day, agent, space)
 ) strict, without rowid;
 
@@ -443,6 +514,7 @@ create table roots (
     root     text    not null primary key,
     messages integer not null default 0,
     tokens   integer not null default 0,
+    cost     integer not null default 0,
     stopped  integer not null default 0
 ) strict, without rowid;
 
@@ -487,6 +559,7 @@ create table keys (
     name    text    not null,
     hash    text    not null,
     parent  text    not null default '', -- what a session was opened with
+    person  text    not null default '', -- JSON; whose rooms a token opens, empty: it opens the console
     created integer not null,
     expires integer not null default 0,
     used    integer not null default 0 -- last use; a link is valid until its first use
@@ -577,6 +650,7 @@ create table senders (
     day    integer not null,
     entity text    not null,
     tokens integer not null,
+    cost   integer not null default 0,
     primary key (day, entity)
 ) strict, without rowid;
 
@@ -687,6 +761,22 @@ create table line_spans (
 
 create index line_spans_seen on line_spans (seen);
 
+-- Ratings of messages of agents. A message that may be rated has a row without a person.
+create table feedback (
+    event  text    not null, -- the message
+    who    text    not null, -- entity that rated it; empty: it may be rated
+    space  text    not null,
+    agent  text    not null,
+    cycle  text    not null, -- that said it
+    rating text    not null, -- good or bad
+    why    text    not null default '', -- event that answered the message soon after a bad rating
+    at     integer not null,
+    primary key (event, who)
+) strict, without rowid;
+
+create index feedback_run on feedback (cycle) where who <> '';
+create index feedback_rating on feedback (rating, at) where who <> '';
+
 -- Questions of finished cycles that still wait for an answer.
 create table waits (
     cycle    text    not null primary key references cycles (id), -- that asked
@@ -699,6 +789,7 @@ create table waits (
     call     text    not null, -- tool call that asked
     who      text    not null, -- JSON array of entities; all of them have to answer
     people   integer not null, -- 1: without named entities only people's answers count
+    options  text    not null, -- JSON array of texts to choose from; empty: any words answer
     root     text    not null,
     depth    integer not null,
     started  integer not null,

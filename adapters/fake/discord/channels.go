@@ -17,6 +17,7 @@ type GuildChannel struct {
 	wire     wireChannel
 	messages []*message
 	typed    []SnowflakeID
+	presses  []*interaction // oldest first
 	gone     bool
 }
 
@@ -67,8 +68,8 @@ func (c *GuildChannel) Tagged(forum *GuildChannel) (names []string) {
 	return names
 }
 
-// untagged refuses a thread of a forum that lacks the tag that the forum needs.
-func (c *GuildChannel) untagged(tags []SnowflakeID) (answer, bool) {
+// untaggedForum refuses a thread of a forum that lacks the tag that the forum needs.
+func untaggedForum(c *GuildChannel, tags []SnowflakeID) (answer, bool) {
 	if c.wire.Flags&tagNeeded == 0 || len(tags) > 0 {
 		return answer{}, false
 	}
@@ -79,7 +80,7 @@ func (c *GuildChannel) untagged(tags []SnowflakeID) (answer, bool) {
 func (c *GuildChannel) NewThread(by *HumanUser, name string) *GuildChannel {
 	c.of.mu.Lock()
 	defer c.of.mu.Unlock()
-	return c.openThread(by.ID, 0, name)
+	return openThreadOn(c, by.ID, 0, name)
 }
 
 // ThreadOn returns the thread that hangs on a message, which a person opens if
@@ -90,11 +91,11 @@ func (c *GuildChannel) ThreadOn(by *HumanUser, message SnowflakeID, name string)
 	if th := c.of.channels[message]; th != nil {
 		return th
 	}
-	return c.openThread(by.ID, message, name)
+	return openThreadOn(c, by.ID, message, name)
 }
 
-// openThread opens a thread, on a message unless on is 0. It needs the lock.
-func (c *GuildChannel) openThread(by, on SnowflakeID, name string) *GuildChannel {
+// openThreadOn opens a thread, on a message unless on is 0. It needs the lock.
+func openThreadOn(c *GuildChannel, by, on SnowflakeID, name string) *GuildChannel {
 	return c.open(PublicThread, by, on, name)
 }
 
@@ -119,12 +120,12 @@ func (c *GuildChannel) NewPrivateThread(by *HumanUser, name string) *GuildChanne
 }
 
 // TakesIn has a person join a thread.
-func (c *GuildChannel) TakesIn(p *HumanUser) { c.tellMembers([]*HumanUser{p}, nil) }
+func (c *GuildChannel) TakesIn(p *HumanUser) { tellThreadMembers(c, []*HumanUser{p}, nil) }
 
 // PutsOut has a person leave a thread.
-func (c *GuildChannel) PutsOut(p *HumanUser) { c.tellMembers(nil, []*HumanUser{p}) }
+func (c *GuildChannel) PutsOut(p *HumanUser) { tellThreadMembers(c, nil, []*HumanUser{p}) }
 
-func (c *GuildChannel) tellMembers(in, out []*HumanUser) {
+func tellThreadMembers(c *GuildChannel, in, out []*HumanUser) {
 	c.of.mu.Lock()
 	defer c.of.mu.Unlock()
 	type comer struct {
@@ -179,12 +180,12 @@ func (c *GuildChannel) Locks() {
 	c.wire.Thread.Locked = true
 }
 
-// putAway reports whether the channel is an archived thread: but for new messages,
+// threadArchived reports whether the channel is an archived thread: but for new messages,
 // which bring it back, nothing in it can be changed. It needs the lock.
-func (c *GuildChannel) putAway() bool { return c.isThread() && c.wire.Thread.Archived }
+func threadArchived(c *GuildChannel) bool { return c.isThread() && c.wire.Thread.Archived }
 
 // editChannel brings an archived thread back; nothing else of a channel is changed here.
-func (d *Server) editChannel(c *call, ch *GuildChannel) answer {
+func (d restAPI) editChannel(c *call, ch *GuildChannel) answer {
 	var said struct {
 		Archived *bool `json:"archived"`
 	}
@@ -194,12 +195,12 @@ func (d *Server) editChannel(c *call, ch *GuildChannel) answer {
 	case ch.wire.Thread.Locked:
 		return noRight
 	}
-	ch.bringBack()
+	reopenThread(ch)
 	return ok(ch.wire)
 }
 
-// bringBack ends that a thread is archived. It needs the lock.
-func (c *GuildChannel) bringBack() {
+// reopenThread ends that a thread is archived. It needs the lock.
+func reopenThread(c *GuildChannel) {
 	c.wire.Thread = &wireArchive{Minutes: 1440, At: time.Now()}
 	c.guild.dispatch("THREAD_UPDATE", intentGuilds, c.wire)
 }

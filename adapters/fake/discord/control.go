@@ -48,27 +48,16 @@ type createdResult struct {
 	Answer *int        `json:"answer,omitempty"` // the kind of an interaction's first answer
 }
 
-// Control drives everything over HTTP, for `trestle fake discord` and for other
-// processes: POST /control/VERB with a JSON object. Whoever can reach it owns this
-// world; it belongs on loopback only.
-//
-//	curl -s localhost:8083/control/people   -d '{"name":"Maya"}'
-//	curl -s localhost:8083/control/bots     -d '{"token":"t","name":"ada"}'
-//	curl -s localhost:8083/control/guilds   -d '{"name":"Family","person":1}'
-//	curl -s localhost:8083/control/channels -d '{"guild":3,"name":"general"}'
-//	curl -s localhost:8083/control/adds     -d '{"guild":3,"bot":2,"rights":536870912}'
-//	curl -s localhost:8083/control/says     -d '{"channel":4,"person":1,"text":"hello"}'
-//	curl -s 'localhost:8083/control/sent?channel=4&bot=2'
-//	curl -s localhost:8083/control/close    -d '{"bot":2,"code":4000}'
-//	curl -s localhost:8083/control/fault    -d '{"do":"refuse","method":"create message","retry_after":2}'
-//	curl -s localhost:8083/control/ledger
-func (d *Server) Control() http.Handler {
+// A controlAPI serves the control calls of a server.
+type controlAPI struct{ *Server }
+
+func (d controlAPI) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /control/ledger", func(w http.ResponseWriter, _ *http.Request) {
 		_ = d.Ledger().WriteJSON(w) // the client's hanging up is its own affair
 	})
 	mux.HandleFunc("GET /control/sent", d.controlSent)
-	fake.HandleFaults(mux, d)
+	fake.HandleFaults(mux, d.Server)
 	mux.HandleFunc("POST /control/{verb}", func(w http.ResponseWriter, r *http.Request) {
 		var o order
 		if err := json.NewDecoder(r.Body).Decode(&o); err != nil {
@@ -87,7 +76,7 @@ func (d *Server) Control() http.Handler {
 
 // controlSent answers what a bot posted to a channel, waiting for n messages if
 // asked to.
-func (d *Server) controlSent(w http.ResponseWriter, r *http.Request) {
+func (d controlAPI) controlSent(w http.ResponseWriter, r *http.Request) {
 	ch, bot := d.Channel(parseID(r.URL.Query().Get("channel"))), d.Bot(parseID(r.URL.Query().Get("bot")))
 	if ch == nil || bot == nil {
 		fake.WriteError(w, http.StatusNotFound, errors.New("no such channel or bot"))
@@ -133,7 +122,7 @@ func (d *Server) Guild(id SnowflakeID) *Guild {
 }
 
 // obey does what an order says; false when it names what is not there.
-func (d *Server) obey(verb string, o order) (createdResult, bool) {
+func (d controlAPI) obey(verb string, o order) (createdResult, bool) {
 	switch verb {
 	case "people":
 		return createdResult{ID: d.AddPerson(UserProfile{Name: o.Name, Username: o.Username}).ID}, true
@@ -160,7 +149,7 @@ func (d *Server) obey(verb string, o order) (createdResult, bool) {
 	return createdResult{}, false
 }
 
-func (d *Server) obeyBot(b *BotUser, verb string, o order) (createdResult, bool) {
+func (d controlAPI) obeyBot(b *BotUser, verb string, o order) (createdResult, bool) {
 	switch verb {
 	case "close":
 		b.Close(o.Code)
@@ -185,7 +174,7 @@ func (d *Server) obeyBot(b *BotUser, verb string, o order) (createdResult, bool)
 	return createdResult{}, true
 }
 
-func (d *Server) obeyGuild(g *Guild, verb string, o order) (createdResult, bool) {
+func (d controlAPI) obeyGuild(g *Guild, verb string, o order) (createdResult, bool) {
 	b, p := d.Bot(SnowflakeID(o.Bot)), d.Person(SnowflakeID(o.Person))
 	switch {
 	case verb == "channels":
@@ -208,7 +197,7 @@ func (d *Server) obeyGuild(g *Guild, verb string, o order) (createdResult, bool)
 	return createdResult{}, true
 }
 
-func (d *Server) obeyChannel(ch *GuildChannel, verb string, o order) (createdResult, bool) {
+func (d controlAPI) obeyChannel(ch *GuildChannel, verb string, o order) (createdResult, bool) {
 	b, p := d.Bot(SnowflakeID(o.Bot)), d.Person(SnowflakeID(o.Person))
 	switch {
 	case verb == "says" && p != nil:
@@ -242,7 +231,7 @@ func (d *Server) obeyChannel(ch *GuildChannel, verb string, o order) (createdRes
 }
 
 // watched waits for the first answer to an interaction as long as Discord does.
-func (d *Server) watched(answered func() int) createdResult {
+func (d controlAPI) watched(answered func() int) createdResult {
 	deadline := time.Now().Add(patience)
 	for answered() == 0 && time.Now().Before(deadline) {
 		d.mu.Lock()

@@ -95,7 +95,7 @@ func New(o Options) *Server {
 		hooks: map[SnowflakeID]*webhook{}, acts: map[string]*interaction{}, sessions: map[string]*session{},
 		bell: make(chan struct{}),
 	}
-	d.routes = d.table()
+	d.routes = restAPI{d}.table()
 	return d
 }
 
@@ -147,3 +147,19 @@ func (d *Server) Until(ctx context.Context, cond func() bool) error {
 		}
 	}
 }
+
+// Control drives everything over HTTP, for `trestle fake discord` and for other
+// processes: POST /control/VERB with a JSON object. It has no access control: serve it
+// on loopback only.
+//
+//	curl -s localhost:8083/control/people   -d '{"name":"Maya"}'
+//	curl -s localhost:8083/control/bots     -d '{"token":"t","name":"ada"}'
+//	curl -s localhost:8083/control/guilds   -d '{"name":"Family","person":1}'
+//	curl -s localhost:8083/control/channels -d '{"guild":3,"name":"general"}'
+//	curl -s localhost:8083/control/adds     -d '{"guild":3,"bot":2,"rights":536870912}'
+//	curl -s localhost:8083/control/says     -d '{"channel":4,"person":1,"text":"hello"}'
+//	curl -s 'localhost:8083/control/sent?channel=4&bot=2'
+//	curl -s localhost:8083/control/close    -d '{"bot":2,"code":4000}'
+//	curl -s localhost:8083/control/fault    -d '{"do":"refuse","method":"create message","retry_after":2}'
+//	curl -s localhost:8083/control/ledger
+func (d *Server) Control() http.Handler { return controlAPI{d}.handler() }

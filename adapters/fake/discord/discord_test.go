@@ -301,7 +301,7 @@ func TestASessionIsResumed(t *testing.T) {
 	})
 }
 
-// Closing with 1000 ends the session, and what nobody asked for is not told.
+// Closing with 1000 ends the session, and events without their intent are not sent.
 func TestANormalClosureEndsTheSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, discord.Options{}, discord.BotProfile{})

@@ -20,7 +20,7 @@ const (
 	knownIntents          = 1<<26 - 1
 )
 
-// gatewayServer is how the gateway behaves towards whoever connects.
+// gatewayServer holds how the gateway behaves towards clients.
 type gatewayServer struct {
 	refuse  int  // that many connections are refused
 	mute    bool // connections open, and nothing is ever said
@@ -82,7 +82,8 @@ func (b *BotUser) sockets() []*socket {
 	return all
 }
 
-// Connected reports whether a session of the bot's stands and a person listens to it.
+// Connected reports whether a session of the bot is established and its client is
+// reading.
 func (b *BotUser) Connected() bool { return len(b.sockets()) > 0 }
 
 // Close ends the bot's connections with a close code; 0 cuts them without one.
@@ -145,11 +146,21 @@ func (b *BotUser) Forget() {
 	}
 }
 
-// Inject tells the bot an event as it stands.
+// Deafen has the bot's sessions tell nothing any more, though their heartbeats are
+// answered. Those that begin later tell.
+func (b *BotUser) Deafen() {
+	b.of.mu.Lock()
+	defer b.of.mu.Unlock()
+	for _, s := range b.of.sessions {
+		s.deaf = s.deaf || s.bot == b
+	}
+}
+
+// Inject sends the bot an event unchanged.
 func (b *BotUser) Inject(event string, data json.RawMessage) {
 	b.of.mu.Lock()
 	defer b.of.mu.Unlock()
-	b.of.dispatchTo(b, event, 0, data)
+	dispatchEvent(b.of, b, event, 0, data)
 }
 
 // Operations of the gateway.

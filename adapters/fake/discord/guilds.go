@@ -48,7 +48,7 @@ func (g *Guild) Adds(b *BotUser, rights int64) {
 	g.roles = append(g.roles, role)
 	g.members[b.ID] = &wireMember{User: &b.user, Roles: []SnowflakeID{role.ID}, JoinedAt: time.Now()}
 	g.bots[b.ID] = b
-	g.of.dispatchTo(b, "GUILD_CREATE", intentGuilds, g.created(b))
+	dispatchEvent(g.of, b, "GUILD_CREATE", intentGuilds, g.created(b))
 	g.of.ring()
 }
 
@@ -66,7 +66,7 @@ func (g *Guild) Role(b *BotUser) SnowflakeID {
 func (g *Guild) Kicks(b *BotUser) {
 	g.of.mu.Lock()
 	defer g.of.mu.Unlock()
-	g.of.dispatchTo(b, "GUILD_DELETE", intentGuilds, struct {
+	dispatchEvent(g.of, b, "GUILD_DELETE", intentGuilds, struct {
 		ID SnowflakeID `json:"id"`
 	}{g.ID})
 	delete(g.bots, b.ID)
@@ -142,7 +142,7 @@ func (g *Guild) dispatchRole(event string, role wireRole) {
 	}{g.ID, role})
 }
 
-// DropsRole deletes a role, which nobody has any more.
+// DropsRole deletes a role and takes it from its members.
 func (g *Guild) DropsRole(id SnowflakeID) {
 	g.of.mu.Lock()
 	defer g.of.mu.Unlock()
@@ -177,7 +177,7 @@ func (g *Guild) AddEmoji(name string) SnowflakeID {
 // dispatch tells every bot on the server. It needs the lock.
 func (g *Guild) dispatch(event string, intent int, data any) {
 	for _, b := range g.bots {
-		g.of.dispatchTo(b, event, intent, data)
+		dispatchEvent(g.of, b, event, intent, data)
 	}
 	g.of.ring()
 }

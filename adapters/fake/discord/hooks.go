@@ -30,7 +30,7 @@ func (h *webhook) wire() wireHook {
 	return wireHook{h.id, 1, h.in.ID, h.in.wire.GuildID, h.name, h.token, h.bot.ID}
 }
 
-func (d *Server) getWebhooks(_ *call, ch *GuildChannel) answer {
+func (d restAPI) getWebhooks(_ *call, ch *GuildChannel) answer {
 	all := []wireHook{}
 	for _, h := range d.hooks {
 		if h.in == ch {
@@ -46,7 +46,7 @@ func forbidden(name string) bool {
 	return len([]rune(name)) > 80 || strings.Contains(lower, "discord") || strings.Contains(lower, "clyde")
 }
 
-func (d *Server) createWebhook(c *call, ch *GuildChannel) answer {
+func (d restAPI) createWebhook(c *call, ch *GuildChannel) answer {
 	var said struct {
 		Name string `json:"name"`
 	}
@@ -75,7 +75,7 @@ func (c *GuildChannel) DropWebhooks() {
 
 // onWebhook finds the webhook of a call, and the channel or thread it means. f
 // runs under the lock.
-func (d *Server) onWebhook(f func(*call, *webhook, *GuildChannel) answer) func(*call) answer {
+func (d restAPI) onWebhook(f func(*call, *webhook, *GuildChannel) answer) func(*call) answer {
 	return func(c *call) answer {
 		d.mu.Lock()
 		defer d.mu.Unlock()
@@ -101,7 +101,19 @@ func (d *Server) onWebhook(f func(*call, *webhook, *GuildChannel) answer) func(*
 	}
 }
 
-func (d *Server) executeWebhook(c *call, h *webhook, in *GuildChannel) answer {
+// postThrough posts through a webhook, or follows an interaction up: its token stands in
+// place of a webhook's, with the application's id.
+func (d restAPI) postThrough(c *call) answer {
+	d.mu.Lock()
+	_, hook := d.hooks[parseID(c.r.PathValue("webhook"))]
+	d.mu.Unlock()
+	if hook {
+		return d.onWebhook(d.executeWebhook)(c)
+	}
+	return d.followUp(c)
+}
+
+func (d restAPI) executeWebhook(c *call, h *webhook, in *GuildChannel) answer {
 	var p postedMessage
 	if !c.into(&p) {
 		return badForm("content", "BASE_TYPE_BAD_TYPE", "Could not interpret the message.")
@@ -117,10 +129,10 @@ func (d *Server) executeWebhook(c *call, h *webhook, in *GuildChannel) answer {
 		if p.Thread == "" {
 			return refuse(http.StatusBadRequest, 220001, "Webhooks posted to forum channels must have a thread_name or thread_id")
 		}
-		if a, refused := in.untagged(p.Tags); refused {
+		if a, refused := untaggedForum(in, p.Tags); refused {
 			return a
 		}
-		in = in.openThread(h.id, 0, p.Thread)
+		in = openThreadOn(in, h.id, 0, p.Thread)
 		in.wire.Applied = p.Tags
 	}
 	name := h.name
@@ -130,7 +142,7 @@ func (d *Server) executeWebhook(c *call, h *webhook, in *GuildChannel) answer {
 	c.entry.Text = *p.Content
 	m := &message{by: h.bot, wire: wireMessage{
 		Author: wireUser{ID: h.id, Username: name, Discriminator: "0000", Bot: true}, Content: *p.Content, Flags: p.Flags,
-		WebhookID: h.id, ApplicationID: h.bot.ID,
+		WebhookID: h.id, ApplicationID: h.bot.ID, Components: p.rows(nil),
 	}}
 	if p.Avatar != "" {
 		m.avatar, m.wire.Author.Avatar = p.Avatar, new(fmt.Sprintf("%x", md5.Sum([]byte(p.Avatar)))) // Discord keeps a copy
@@ -142,33 +154,33 @@ func (d *Server) executeWebhook(c *call, h *webhook, in *GuildChannel) answer {
 	if c.r.URL.Query().Get("wait") != "true" {
 		return done
 	}
-	return ok(in.shown(m, h.bot, intentContent, false))
+	return ok(shownMessage(in, m, h.bot, intentContent, false))
 }
 
-func (d *Server) getAs(c *call, h *webhook, in *GuildChannel) answer {
-	m := in.find(parseID(c.r.PathValue("message")))
+func (d restAPI) getAs(c *call, h *webhook, in *GuildChannel) answer {
+	m := findMessage(in, parseID(c.r.PathValue("message")))
 	if m == nil || m.wire.WebhookID != h.id {
 		return noMessage
 	}
-	return ok(in.shown(m, h.bot, intentContent, false))
+	return ok(shownMessage(in, m, h.bot, intentContent, false))
 }
 
-func (d *Server) editAs(c *call, h *webhook, in *GuildChannel) answer {
-	m := in.find(parseID(c.r.PathValue("message")))
+func (d restAPI) editAs(c *call, h *webhook, in *GuildChannel) answer {
+	m := findMessage(in, parseID(c.r.PathValue("message")))
 	if m == nil || m.wire.WebhookID != h.id {
 		return noMessage
 	}
 	return d.edit(c, in, m)
 }
 
-func (d *Server) deleteAs(c *call, h *webhook, in *GuildChannel) answer {
-	m := in.find(parseID(c.r.PathValue("message")))
+func (d restAPI) deleteAs(c *call, h *webhook, in *GuildChannel) answer {
+	m := findMessage(in, parseID(c.r.PathValue("message")))
 	if m == nil || m.wire.WebhookID != h.id {
 		return noMessage
 	}
-	if in.putAway() {
+	if threadArchived(in) {
 		return archived
 	}
-	in.deleteLocked([]SnowflakeID{m.wire.ID})
+	deleteMessageLocked(in, []SnowflakeID{m.wire.ID})
 	return done
 }

@@ -17,8 +17,13 @@ import (
 // interaction is a slash command or a pressed button.
 type interaction struct {
 	made  time.Time
+	bot   *BotUser
+	token string
 	reply int // the kind of the first answer; 0: none yet
 	said  string
+
+	press    ButtonPress // who pressed what
+	followed []string    // what followed, for the person alone
 }
 
 // patience is how long Discord waits for the first answer.
@@ -44,14 +49,6 @@ func (c *GuildChannel) Invokes(p *HumanUser, b *BotUser, command, text string) f
 	return c.interact(p, b, 2, data, 0)
 }
 
-// Presses has a person press a button under a message.
-func (c *GuildChannel) Presses(p *HumanUser, b *BotUser, under SnowflakeID, button string) func() int {
-	return c.interact(p, b, 3, struct {
-		CustomID  string `json:"custom_id"`
-		Component int    `json:"component_type"`
-	}{button, 2}, under)
-}
-
 func (c *GuildChannel) interact(p *HumanUser, b *BotUser, kind int, data any, under SnowflakeID) func() int {
 	d := c.of
 	i, told := c.interaction(p, b, kind, data, under)
@@ -72,8 +69,12 @@ func (c *GuildChannel) interaction(p *HumanUser, b *BotUser, kind int, data any,
 	defer d.mu.Unlock()
 	id := d.id()
 	token := fmt.Sprintf("act-secret-%d", id)
-	i := &interaction{made: time.Now()}
+	i := &interaction{made: time.Now(), bot: b, token: token}
 	d.acts[id.String()+"/"+token] = i
+	if pressed, ok := data.(pressedData); ok {
+		i.press = ButtonPress{Who: p.ID, Message: under, CustomID: pressed.CustomID}
+		c.presses = append(c.presses, i)
+	}
 	told := struct {
 		ID            SnowflakeID  `json:"id"`
 		ApplicationID SnowflakeID  `json:"application_id"`
@@ -98,11 +99,11 @@ func (c *GuildChannel) interaction(p *HumanUser, b *BotUser, kind int, data any,
 	} else {
 		told.User = &p.user
 	}
-	if m := c.find(under); m != nil {
-		told.Message = new(c.shown(m, b, intentContent, false))
+	if m := findMessage(c, under); m != nil {
+		told.Message = new(shownMessage(c, m, b, intentContent, false))
 	}
 	if b.profile.InteractionsURL == "" {
-		d.dispatchTo(b, "INTERACTION_CREATE", 0, told)
+		dispatchEvent(d, b, "INTERACTION_CREATE", 0, told)
 	}
 	return i, told
 }
@@ -174,7 +175,7 @@ func (b *BotUser) call(client *http.Client, body []byte) []byte {
 	return raw
 }
 
-func (d *Server) answerInteraction(c *call) answer {
+func (d restAPI) answerInteraction(c *call) answer {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	i := d.acts[c.r.PathValue("interaction")+"/"+c.r.PathValue("token")]

@@ -48,7 +48,8 @@ func (c *call) scope() string {
 	return c.entry.Bot.String() + " " + c.name + " " + c.r.PathValue("channel") + c.r.PathValue("webhook")
 }
 
-// hold refuses calls like c for d; whoever comes earlier did not obey.
+// hold refuses calls like c for d, and counts a call that comes earlier as a breach of
+// the limit.
 func (l *limits) hold(c *call, d time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -58,8 +59,8 @@ func (l *limits) hold(c *call, d time.Duration) {
 	l.held[c.scope()] = time.Now().Add(d)
 }
 
-// limit counts a call, says so in the headers, and returns how long it has to wait.
-func (d *Server) limit(w http.ResponseWriter, c *call) time.Duration {
+// limitCall counts a call, says so in the headers, and returns how long it has to wait.
+func limitCall(d *Server, w http.ResponseWriter, c *call) time.Duration {
 	l := &d.limits
 	l.mu.Lock()
 	defer l.mu.Unlock()

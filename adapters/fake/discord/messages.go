@@ -24,6 +24,7 @@ type postedMessage struct {
 	Username string         `json:"username"`
 	Avatar   string         `json:"avatar_url"`
 	Embeds   []any          `json:"embeds"`
+	Rows     *[]wireRow     `json:"components"`
 	Name     string         `json:"name"`        // of a thread that begins with it
 	Thread   string         `json:"thread_name"` // the same, through a webhook
 	Message  *postedMessage `json:"message"`
@@ -69,10 +70,21 @@ func (p *postedMessage) check(files int) (answer, bool) {
 	case p.Allowed != nil && slices.Contains(p.Allowed.Parse, "users") && len(p.Allowed.Users) > 0:
 		return badForm("allowed_mentions", "MESSAGE_ALLOWED_MENTIONS_PARSE_EXCLUSIVE", "parse:[\"users\"] and users: [ids...] are mutually exclusive."), true
 	}
+	if p.Rows != nil {
+		return checkRows(*p.Rows)
+	}
 	return answer{}, false
 }
 
-func (d *Server) createMessage(c *call, ch *GuildChannel) answer {
+// rows returns the buttons that a message is to have, given those it has.
+func (p *postedMessage) rows(now []wireRow) []wireRow {
+	if p.Rows == nil {
+		return now
+	}
+	return *p.Rows
+}
+
+func (d restAPI) createMessage(c *call, ch *GuildChannel) answer {
 	var p postedMessage
 	if !c.into(&p) {
 		return badForm("content", "BASE_TYPE_BAD_TYPE", "Could not interpret the message.")
@@ -83,19 +95,19 @@ func (d *Server) createMessage(c *call, ch *GuildChannel) answer {
 	if ch.isThread() && ch.wire.Thread.Locked {
 		return refuse(http.StatusBadRequest, 160005, "This thread is locked")
 	}
-	if len(c.files) > 0 && ch.guild != nil && ch.rights(c.bot)&attaching != attaching {
+	if len(c.files) > 0 && ch.guild != nil && rightsIn(ch, c.bot)&attaching != attaching {
 		return noRight
 	}
 	if a, refused := p.check(len(c.files)); refused {
 		return a
 	}
 	c.entry.Text, c.entry.Nonce = *p.Content, p.Nonce.(string)
-	m := &message{by: c.bot, wire: wireMessage{Author: c.bot.user, Content: *p.Content, Flags: p.Flags, Nonce: p.Nonce.(string)}}
-	if p.Target != nil && ch.guild != nil && ch.rights(c.bot)&reading != reading {
+	m := &message{by: c.bot, wire: wireMessage{Author: c.bot.user, Content: *p.Content, Flags: p.Flags, Nonce: p.Nonce.(string), Components: p.rows(nil)}}
+	if p.Target != nil && ch.guild != nil && rightsIn(ch, c.bot)&reading != reading {
 		return refuse(http.StatusForbidden, 160002, "Cannot reply without permission to read message history")
 	}
 	if p.Target != nil {
-		answered := ch.find(p.Target.Message)
+		answered := findMessage(ch, p.Target.Message)
 		if answered != nil && !slices.Contains(answerable, answered.wire.Type) {
 			return badForm("message_reference", "REPLIES_CANNOT_REPLY_TO_SYSTEM_MESSAGE", "Cannot reply to a system message")
 		}
@@ -108,13 +120,13 @@ func (d *Server) createMessage(c *call, ch *GuildChannel) answer {
 	}
 	if earlier, same := c.bot.once(p, ch); same {
 		c.entry.Message = earlier.wire.ID
-		return ok(ch.shown(earlier, c.bot, intentContent, false))
+		return ok(shownMessage(ch, earlier, c.bot, intentContent, false))
 	}
 	d.deliver(c, ch, m, &p)
 	if p.Enforce {
 		c.bot.nonces[m.wire.Nonce] = noncePost{m, time.Now().Add(nonceLife)}
 	}
-	return ok(ch.shown(m, c.bot, intentContent, false))
+	return ok(shownMessage(ch, m, c.bot, intentContent, false))
 }
 
 // answerable are the types of messages that can be answered: what people and programs say.
@@ -134,7 +146,7 @@ var link = regexp.MustCompile(`<?https?://[^\s<>]+>?`)
 
 // deliver keeps a bot's message, tells of it, and notes whom it notifies and what
 // Discord would fetch for it.
-func (d *Server) deliver(c *call, ch *GuildChannel, m *message, p *postedMessage) {
+func (d restAPI) deliver(c *call, ch *GuildChannel, m *message, p *postedMessage) {
 	for _, f := range c.files {
 		m.wire.Attachments = append(m.wire.Attachments, d.keepFile(ch, f))
 	}
@@ -170,7 +182,7 @@ func (a *allowed) lets(who SnowflakeID, named bool) bool {
 	}
 }
 
-func (d *Server) editMessage(c *call, ch *GuildChannel, m *message) answer {
+func (d restAPI) editMessage(c *call, ch *GuildChannel, m *message) answer {
 	if m.by != c.bot || m.wire.WebhookID != 0 {
 		return refuse(http.StatusForbidden, 50005, "Cannot edit a message authored by another user")
 	}
@@ -178,8 +190,8 @@ func (d *Server) editMessage(c *call, ch *GuildChannel, m *message) answer {
 }
 
 // edit replaces the words of a message.
-func (d *Server) edit(c *call, ch *GuildChannel, m *message) answer {
-	if ch.putAway() {
+func (d restAPI) edit(c *call, ch *GuildChannel, m *message) answer {
+	if threadArchived(ch) {
 		return archived
 	}
 	var p postedMessage
@@ -194,10 +206,11 @@ func (d *Server) edit(c *call, ch *GuildChannel, m *message) answer {
 		m.wire.Content = *p.Content
 		ch.mention(&m.wire)
 	}
+	m.wire.Components = p.rows(m.wire.Components)
 	m.wire.Flags, m.wire.EditedTimestamp = p.Flags, new(time.Now())
 	c.entry.Message = m.wire.ID
 	ch.tell("MESSAGE_UPDATE", m)
-	return ok(ch.shown(m, m.by, intentContent, false))
+	return ok(shownMessage(ch, m, m.by, intentContent, false))
 }
 
 // manageMessages is the right to delete what others wrote.
@@ -205,25 +218,25 @@ const manageMessages = 1 << 13
 
 func deleteMessage(c *call, ch *GuildChannel, m *message) answer {
 	own := m.by == c.bot && m.wire.WebhookID == 0
-	if !own && (ch.guild == nil || ch.rights(c.bot)&manageMessages == 0) {
+	if !own && (ch.guild == nil || rightsIn(ch, c.bot)&manageMessages == 0) {
 		return noRight
 	}
-	if ch.putAway() {
+	if threadArchived(ch) {
 		return archived
 	}
 	c.entry.Message = m.wire.ID
-	ch.deleteLocked([]SnowflakeID{m.wire.ID})
+	deleteMessageLocked(ch, []SnowflakeID{m.wire.ID})
 	return done
 }
 
-// getMessages returns the messages around a place, the newest first. Whoever has no
-// right to what was said before is shown none, and not refused
+// getMessages returns the messages around a place, the newest first. A caller without
+// the right to read history gets an empty list, not an error
 // (docs.discord.com/developers/resources/message#get-channel-messages).
 func getMessages(c *call, ch *GuildChannel) answer {
 	q := c.r.URL.Query()
 	n := atMost(c, 50, 100)
 	var all []*message
-	hidden := ch.guild != nil && ch.rights(c.bot)&reading != reading
+	hidden := ch.guild != nil && rightsIn(ch, c.bot)&reading != reading
 	for _, m := range ch.messages {
 		if !m.deleted && !hidden {
 			all = append(all, m)
@@ -243,7 +256,7 @@ func getMessages(c *call, ch *GuildChannel) answer {
 	}
 	list := []wireMessage{}
 	for _, m := range slices.Backward(all) {
-		list = append(list, ch.shown(m, c.bot, intentContent, false))
+		list = append(list, shownMessage(ch, m, c.bot, intentContent, false))
 	}
 	return ok(list)
 }
@@ -258,20 +271,20 @@ func emojiOf(s string) (wireEmoji, bool) {
 	return wireEmoji{ID: new(SnowflakeID(n)), Name: name}, err == nil
 }
 
-func (d *Server) putReaction(c *call, ch *GuildChannel, m *message) answer {
+func (d restAPI) putReaction(c *call, ch *GuildChannel, m *message) answer {
 	e, known := emojiOf(c.r.PathValue("emoji"))
 	if !known || e.ID != nil && (ch.guild == nil || !slices.ContainsFunc(ch.guild.emojis, e.same)) {
 		return refuse(http.StatusBadRequest, 10014, "Unknown Emoji")
 	}
-	if ch.putAway() {
+	if threadArchived(ch) {
 		return archived
 	}
 	ch.react(m, reaction{c.bot.ID, e})
 	return done
 }
 
-func (d *Server) dropReaction(c *call, ch *GuildChannel, m *message) answer {
-	if ch.putAway() {
+func (d restAPI) dropReaction(c *call, ch *GuildChannel, m *message) answer {
+	if threadArchived(ch) {
 		return archived
 	}
 	if e, known := emojiOf(c.r.PathValue("emoji")); known {
@@ -280,13 +293,13 @@ func (d *Server) dropReaction(c *call, ch *GuildChannel, m *message) answer {
 	return done
 }
 
-func (d *Server) beginThread(c *call, ch *GuildChannel) answer {
+func (d restAPI) beginThread(c *call, ch *GuildChannel) answer {
 	var p postedMessage
 	if !c.into(&p) || p.Name == "" || len([]rune(p.Name)) > 100 {
 		return badForm("name", "BASE_TYPE_BAD_LENGTH", "Must be between 1 and 100 in length.")
 	}
 	if ch.wire.Type != Forum {
-		return ok(ch.openThread(c.bot.ID, 0, p.Name).wire)
+		return ok(openThreadOn(ch, c.bot.ID, 0, p.Name).wire)
 	}
 	if p.Message == nil {
 		return badForm("message", "BASE_TYPE_REQUIRED", "This field is required")
@@ -294,16 +307,16 @@ func (d *Server) beginThread(c *call, ch *GuildChannel) answer {
 	if a, refused := p.Message.check(len(c.files)); refused {
 		return a
 	}
-	if a, refused := ch.untagged(p.Tags); refused {
+	if a, refused := untaggedForum(ch, p.Tags); refused {
 		return a
 	}
-	th := ch.openThread(c.bot.ID, 0, p.Name)
+	th := openThreadOn(ch, c.bot.ID, 0, p.Name)
 	th.wire.Applied = p.Tags
-	m := &message{by: c.bot, wire: wireMessage{ID: th.ID, Author: c.bot.user, Content: *p.Message.Content, Flags: p.Message.Flags}}
+	m := &message{by: c.bot, wire: wireMessage{ID: th.ID, Author: c.bot.user, Content: *p.Message.Content, Flags: p.Message.Flags, Components: p.Message.rows(nil)}}
 	c.entry.Text = m.wire.Content
 	d.deliver(c, th, m, p.Message)
 	w := th.wire
-	w.Message = new(th.shown(m, c.bot, intentContent, false))
+	w.Message = new(shownMessage(th, m, c.bot, intentContent, false))
 	return ok(w)
 }
 
@@ -318,5 +331,5 @@ func openOn(c *call, ch *GuildChannel, m *message) answer {
 	case ch.of.channels[m.wire.ID] != nil:
 		return refuse(http.StatusBadRequest, 160004, "A thread has already been created for this message")
 	}
-	return ok(ch.openThread(c.bot.ID, m.wire.ID, p.Name).wire)
+	return ok(openThreadOn(ch, c.bot.ID, m.wire.ID, p.Name).wire)
 }

@@ -44,6 +44,7 @@ type SentMessage struct {
 	Edited    bool
 	Files     []string
 	Reactions []string // of the bot given
+	Buttons   []string // the labels of those below it
 }
 
 // Sent returns what bots posted to the channel, oldest first, with the reactions
@@ -62,6 +63,9 @@ func (c *GuildChannel) Sent(b *BotUser) []SentMessage {
 		}
 		if m.wire.Reference != nil {
 			s.ReplyTo = m.wire.Reference.MessageID
+		}
+		for _, b := range m.buttons() {
+			s.Buttons = append(s.Buttons, b.Label)
 		}
 		for _, f := range m.wire.Attachments {
 			s.Files = append(s.Files, f.Filename)
@@ -104,21 +108,21 @@ func (c *GuildChannel) SaysUnheard(p *HumanUser, content string) SnowflakeID {
 	c.of.mu.Lock()
 	defer c.of.mu.Unlock()
 	m := &message{wire: wireMessage{Author: p.user, Content: content}}
-	c.keep(m)
+	keepMessage(c, m)
 	return m.wire.ID
 }
 
 // add keeps a new message and tells of it. It needs the lock.
 func (c *GuildChannel) add(m *message) {
-	c.keep(m)
-	if c.putAway() {
-		c.bringBack()
+	keepMessage(c, m)
+	if threadArchived(c) {
+		reopenThread(c)
 	}
 	c.tell("MESSAGE_CREATE", m)
 }
 
-// keep gives a message its id and place. It needs the lock.
-func (c *GuildChannel) keep(m *message) {
+// keepMessage gives a message its id and place. It needs the lock.
+func keepMessage(c *GuildChannel, m *message) {
 	w := &m.wire
 	if w.ID == 0 {
 		w.ID = c.of.id()
@@ -127,7 +131,10 @@ func (c *GuildChannel) keep(m *message) {
 	if w.Attachments == nil {
 		w.Attachments = []wireAttachment{}
 	}
-	w.Embeds, w.Components = []struct{}{}, []struct{}{}
+	w.Embeds = []struct{}{}
+	if w.Components == nil {
+		w.Components = []wireRow{}
+	}
 	c.mention(w)
 	c.wire.LastMessageID = &w.ID
 	c.messages = append(c.messages, m)
@@ -148,7 +155,7 @@ func (c *GuildChannel) mention(w *wireMessage) {
 		}
 	}
 	add := func(id SnowflakeID) {
-		u, ok := c.of.userLocked(id)
+		u, ok := userLocked(c.of, id)
 		if !ok || slices.ContainsFunc(w.Mentions, func(m wireMention) bool { return m.ID == id }) {
 			return
 		}
@@ -166,19 +173,19 @@ func (c *GuildChannel) mention(w *wireMessage) {
 		add(parseID(found[1]))
 	}
 	if w.Reference != nil {
-		if target := c.find(w.Reference.MessageID); target != nil && target.by == nil && w.Type == reply {
+		if target := findMessage(c, w.Reference.MessageID); target != nil && target.by == nil && w.Type == reply {
 			add(target.wire.Author.ID)
 		}
 	}
 }
 
 func parseID(s string) SnowflakeID {
-	n, _ := strconv.ParseInt(s, 10, 64) // what is no number is nobody's id
+	n, _ := strconv.ParseInt(s, 10, 64) // text that is no number is not an id
 	return SnowflakeID(n)
 }
 
 // userLocked returns a person or bot. It needs the lock.
-func (d *Server) userLocked(id SnowflakeID) (wireUser, bool) {
+func userLocked(d *Server, id SnowflakeID) (wireUser, bool) {
 	if p := d.people[id]; p != nil {
 		return p.user, true
 	}
@@ -190,8 +197,8 @@ func (d *Server) userLocked(id SnowflakeID) (wireUser, bool) {
 	return wireUser{}, false
 }
 
-// find returns a message that is still there. It needs the lock.
-func (c *GuildChannel) find(id SnowflakeID) *message {
+// findMessage returns a message that is still there. It needs the lock.
+func findMessage(c *GuildChannel, id SnowflakeID) *message {
 	for _, m := range c.messages {
 		if m.wire.ID == id && !m.deleted {
 			return m
@@ -200,15 +207,15 @@ func (c *GuildChannel) find(id SnowflakeID) *message {
 	return nil
 }
 
-// shown returns m as a person sees it who has these intents, with what it
+// shownMessage returns m as a person sees it who has these intents, with what it
 // answers. It needs the lock.
-func (c *GuildChannel) shown(m *message, b *BotUser, intents int, event bool) wireMessage {
+func shownMessage(c *GuildChannel, m *message, b *BotUser, intents int, event bool) wireMessage {
 	w := m.wire
 	if m.by != b {
 		w.Nonce = ""
 	}
 	if w.Reference != nil {
-		if target := c.find(w.Reference.MessageID); target != nil {
+		if target := findMessage(c, w.Reference.MessageID); target != nil {
 			inner := target.wire
 			inner.Reference = nil
 			w.Referenced = &inner
@@ -246,16 +253,16 @@ func (c *GuildChannel) shown(m *message, b *BotUser, intents int, event bool) wi
 // tell tells every session that may know of it. It needs the lock.
 func (c *GuildChannel) tell(event string, m *message) {
 	for _, ses := range c.of.sessions {
-		if ses.dead || !c.heardBy(ses, intentMessages, intentDirect) {
+		if ses.dead || !ses.hears(c, intentMessages, intentDirect) {
 			continue
 		}
-		ses.add(event, encode(c.shown(m, ses.bot, ses.intents, true)))
+		ses.add(event, encode(shownMessage(c, m, ses.bot, ses.intents, true)))
 	}
 	c.of.ring()
 }
 
-// heardBy reports whether a session is told of what happens in the channel.
-func (c *GuildChannel) heardBy(ses *session, inGuild, direct int) bool {
+// hears reports whether a session is told of what happens in a channel.
+func (ses *session) hears(c *GuildChannel, inGuild, direct int) bool {
 	if c.guild == nil {
 		return ses.bot == c.bot && ses.intents&direct != 0 && ses.shard[0] == 0
 	}
@@ -268,7 +275,7 @@ func (c *GuildChannel) heardBy(ses *session, inGuild, direct int) bool {
 // tellAll tells every session that may know of it the same. It needs the lock.
 func (c *GuildChannel) tellAll(event string, inGuild, direct int, data any) {
 	for _, ses := range c.of.sessions {
-		if !ses.dead && c.heardBy(ses, inGuild, direct) {
+		if !ses.dead && ses.hears(c, inGuild, direct) {
 			ses.add(event, encode(data))
 		}
 	}
@@ -279,7 +286,7 @@ func (c *GuildChannel) tellAll(event string, inGuild, direct int, data any) {
 func (c *GuildChannel) Edits(id SnowflakeID, content string) {
 	c.of.mu.Lock()
 	defer c.of.mu.Unlock()
-	if m := c.find(id); m != nil {
+	if m := findMessage(c, id); m != nil {
 		m.wire.Content, m.wire.EditedTimestamp = content, new(time.Now())
 		c.mention(&m.wire)
 		c.tell("MESSAGE_UPDATE", m)
@@ -290,12 +297,12 @@ func (c *GuildChannel) Edits(id SnowflakeID, content string) {
 func (c *GuildChannel) Deletes(ids ...SnowflakeID) {
 	c.of.mu.Lock()
 	defer c.of.mu.Unlock()
-	c.deleteLocked(ids)
+	deleteMessageLocked(c, ids)
 }
 
-func (c *GuildChannel) deleteLocked(ids []SnowflakeID) {
+func deleteMessageLocked(c *GuildChannel, ids []SnowflakeID) {
 	for _, id := range ids {
-		if m := c.find(id); m != nil {
+		if m := findMessage(c, id); m != nil {
 			m.deleted = true
 		}
 	}
@@ -317,7 +324,7 @@ func (c *GuildChannel) deleteLocked(ids []SnowflakeID) {
 func (c *GuildChannel) Pins(p *HumanUser, id SnowflakeID) {
 	c.of.mu.Lock()
 	defer c.of.mu.Unlock()
-	if m := c.find(id); m != nil {
+	if m := findMessage(c, id); m != nil {
 		m.wire.Pinned = true
 		c.add(&message{wire: wireMessage{
 			Author: p.user, Type: pinning, Reference: &wireReference{MessageID: id, ChannelID: c.ID, GuildID: c.wire.GuildID},

@@ -20,7 +20,7 @@ func (e wireEmoji) same(other wireEmoji) bool {
 func (c *GuildChannel) Reacts(p *HumanUser, id SnowflakeID, emoji ...string) {
 	c.of.mu.Lock()
 	defer c.of.mu.Unlock()
-	m := c.find(id)
+	m := findMessage(c, id)
 	if m == nil {
 		return
 	}
@@ -58,7 +58,7 @@ func (c *GuildChannel) unreact(m *message, r reaction) {
 func (c *GuildChannel) Clears(id SnowflakeID, emoji string) {
 	c.of.mu.Lock()
 	defer c.of.mu.Unlock()
-	m := c.find(id)
+	m := findMessage(c, id)
 	if m == nil {
 		return
 	}

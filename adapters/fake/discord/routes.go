@@ -10,8 +10,11 @@ import (
 	"time"
 )
 
+// A restAPI applies the calls of Discord's REST API to the server's guilds.
+type restAPI struct{ *Server }
+
 // table lists the calls that are answered. The names are those of the [Record].
-func (d *Server) table() *http.ServeMux {
+func (d restAPI) table() *http.ServeMux {
 	mux := http.NewServeMux()
 	for _, one := range []struct {
 		pattern, name string
@@ -39,7 +42,7 @@ func (d *Server) table() *http.ServeMux {
 		{"GET /channels/{channel}/messages", "get messages", false, d.inChannel(viewing, getMessages)},
 		{"POST /channels/{channel}/messages", "create message", false, d.inChannel(writing, d.createMessage)},
 		{"GET /channels/{channel}/messages/{message}", "get message", false, d.onMessage(reading, func(c *call, ch *GuildChannel, m *message) answer {
-			return ok(ch.shown(m, c.bot, intentContent, false))
+			return ok(shownMessage(ch, m, c.bot, intentContent, false))
 		})},
 		{"PATCH /channels/{channel}/messages/{message}", "edit message", false, d.onMessage(viewing, d.editMessage)},
 		{"DELETE /channels/{channel}/messages/{message}", "delete message", false, d.onMessage(viewing, deleteMessage)},
@@ -53,7 +56,7 @@ func (d *Server) table() *http.ServeMux {
 		{"GET /channels/{channel}/webhooks", "get webhooks", false, d.inChannel(ManageWebhooks, d.getWebhooks)},
 		{"POST /channels/{channel}/webhooks", "create webhook", false, d.inChannel(ManageWebhooks, d.createWebhook)},
 
-		{"POST /webhooks/{webhook}/{token}", "execute webhook", true, d.onWebhook(d.executeWebhook)},
+		{"POST /webhooks/{webhook}/{token}", "execute webhook", true, d.postThrough},
 		{"GET /webhooks/{webhook}/{token}/messages/{message}", "get webhook message", true, d.onWebhook(d.getAs)},
 		{"PATCH /webhooks/{webhook}/{token}/messages/{message}", "edit webhook message", true, d.onWebhook(d.editAs)},
 		{"DELETE /webhooks/{webhook}/{token}/messages/{message}", "delete webhook message", true, d.onWebhook(d.deleteAs)},
@@ -113,7 +116,7 @@ func (b *BotUser) mayStart() *wireStart {
 	return &wireStart{total, max(total-b.profile.Begun, 0), fourHours, 1}
 }
 
-func (d *Server) getGateway(c *call) answer {
+func (d restAPI) getGateway(c *call) answer {
 	w := struct {
 		URL    string     `json:"url"`
 		Shards int        `json:"shards,omitempty"`
@@ -125,7 +128,7 @@ func (d *Server) getGateway(c *call) answer {
 	return ok(w)
 }
 
-func (d *Server) getGuilds(c *call) answer {
+func (d restAPI) getGuilds(c *call) answer {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	after := parseID(c.r.URL.Query().Get("after"))
@@ -148,7 +151,7 @@ func atMost(c *call, usual, most int) int {
 	return min(n, most)
 }
 
-func (d *Server) openDirect(c *call) answer {
+func (d restAPI) openDirect(c *call) answer {
 	var said struct {
 		Recipient SnowflakeID `json:"recipient_id"`
 	}
@@ -160,17 +163,17 @@ func (d *Server) openDirect(c *call) answer {
 	return ok(c.bot.directLocked(d.people[said.Recipient]).wire)
 }
 
-func (d *Server) getUser(c *call) answer {
+func (d restAPI) getUser(c *call) answer {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	u, known := d.userLocked(parseID(c.r.PathValue("user")))
+	u, known := userLocked(d.Server, parseID(c.r.PathValue("user")))
 	if !known {
 		return noUser
 	}
 	return ok(u)
 }
 
-func (d *Server) setCommands(c *call) answer {
+func (d restAPI) setCommands(c *call) answer {
 	var list []struct {
 		Name        string `json:"name"`
 		Description string `json:"description"`
@@ -187,7 +190,7 @@ func (d *Server) setCommands(c *call) answer {
 }
 
 // inGuild finds the server of a call, which the bot has to be on. f runs under the lock.
-func (d *Server) inGuild(f func(*call, *Guild) answer) func(*call) answer {
+func (d restAPI) inGuild(f func(*call, *Guild) answer) func(*call) answer {
 	return func(c *call) answer {
 		d.mu.Lock()
 		defer d.mu.Unlock()
@@ -202,7 +205,7 @@ func (d *Server) inGuild(f func(*call, *Guild) answer) func(*call) answer {
 	}
 }
 
-func (d *Server) getChannels(_ *call, g *Guild) answer {
+func (d restAPI) getChannels(_ *call, g *Guild) answer {
 	all := []wireChannel{}
 	for _, ch := range d.sorted() {
 		if ch.guild == g && !ch.isThread() {
@@ -218,7 +221,7 @@ type threadList struct {
 	More    bool          `json:"has_more"`
 }
 
-func (d *Server) getActive(_ *call, g *Guild) answer {
+func (d restAPI) getActive(_ *call, g *Guild) answer {
 	list := threadList{Threads: []wireChannel{}, Members: []struct{}{}}
 	for _, ch := range d.sorted() {
 		if ch.guild == g && ch.isThread() && !ch.wire.Thread.Archived {
@@ -253,7 +256,7 @@ func getMember(c *call, g *Guild) answer {
 
 // inChannel finds the channel of a call, in which the bot has to have rights. f
 // runs under the lock.
-func (d *Server) inChannel(rights int64, f func(*call, *GuildChannel) answer) func(*call) answer {
+func (d restAPI) inChannel(rights int64, f func(*call, *GuildChannel) answer) func(*call) answer {
 	return func(c *call) answer {
 		d.mu.Lock()
 		defer d.mu.Unlock()
@@ -261,22 +264,22 @@ func (d *Server) inChannel(rights int64, f func(*call, *GuildChannel) answer) fu
 		if ch == nil {
 			return noChannel
 		}
-		if a, refused := ch.refused(c.bot, rights); refused {
+		if a, refused := refusedIn(ch, c.bot, rights); refused {
 			return a
 		}
 		return f(c, ch)
 	}
 }
 
-// refused says why the bot may not do something in the channel.
-func (c *GuildChannel) refused(b *BotUser, rights int64) (answer, bool) {
+// refusedIn says why the bot may not do something in the channel.
+func refusedIn(c *GuildChannel, b *BotUser, rights int64) (answer, bool) {
 	if c.guild == nil {
 		return noAccess, c.bot != b
 	}
 	if c.guild.bots[b.ID] == nil {
 		return noAccess, true
 	}
-	has := c.rights(b)
+	has := rightsIn(c, b)
 	switch {
 	case has&viewing == 0:
 		return noAccess, true
@@ -286,8 +289,8 @@ func (c *GuildChannel) refused(b *BotUser, rights int64) (answer, bool) {
 	return answer{}, false
 }
 
-// rights returns what the bot may do in the channel. It needs the lock.
-func (c *GuildChannel) rights(b *BotUser) int64 {
+// rightsIn returns what the bot may do in the channel. It needs the lock.
+func rightsIn(c *GuildChannel, b *BotUser) int64 {
 	of := c
 	if c.isThread() {
 		if parent := c.of.channels[*c.wire.ParentID]; parent != nil {
@@ -313,9 +316,9 @@ func (c *GuildChannel) rights(b *BotUser) int64 {
 	return all
 }
 
-func (d *Server) onMessage(rights int64, f func(*call, *GuildChannel, *message) answer) func(*call) answer {
+func (d restAPI) onMessage(rights int64, f func(*call, *GuildChannel, *message) answer) func(*call) answer {
 	return d.inChannel(rights, func(c *call, ch *GuildChannel) answer {
-		m := ch.find(parseID(c.r.PathValue("message")))
+		m := findMessage(ch, parseID(c.r.PathValue("message")))
 		if m == nil {
 			return noMessage
 		}
@@ -328,7 +331,7 @@ func startTyping(c *call, ch *GuildChannel) answer {
 	return done
 }
 
-func (d *Server) getArchived(c *call, ch *GuildChannel) answer {
+func (d restAPI) getArchived(c *call, ch *GuildChannel) answer {
 	before, err := time.Parse(time.RFC3339Nano, c.r.URL.Query().Get("before"))
 	all := d.putAway(ch, PublicThread, func(th wireChannel) bool { return err != nil || th.Thread.At.Before(before) })
 	slices.SortStableFunc(all, func(a, b wireChannel) int { return b.Thread.At.Compare(a.Thread.At) })
@@ -336,7 +339,7 @@ func (d *Server) getArchived(c *call, ch *GuildChannel) answer {
 }
 
 // getPrivate lists the private threads that the bot is in: here, all of them.
-func (d *Server) getPrivate(c *call, ch *GuildChannel) answer {
+func (d restAPI) getPrivate(c *call, ch *GuildChannel) answer {
 	before := parseID(c.r.URL.Query().Get("before"))
 	all := d.putAway(ch, PrivateThread, func(th wireChannel) bool { return before == 0 || th.ID < before })
 	slices.Reverse(all)
@@ -344,7 +347,7 @@ func (d *Server) getPrivate(c *call, ch *GuildChannel) answer {
 }
 
 // putAway returns the archived threads of a kind, the oldest first.
-func (d *Server) putAway(ch *GuildChannel, kind int, wanted func(wireChannel) bool) []wireChannel {
+func (d restAPI) putAway(ch *GuildChannel, kind int, wanted func(wireChannel) bool) []wireChannel {
 	all := []wireChannel{}
 	for _, th := range d.sorted() {
 		if th.wire.Type == kind && *th.wire.ParentID == ch.ID && th.wire.Thread.Archived && wanted(th.wire) {

@@ -133,7 +133,7 @@ func (d *Server) handle(name string, open bool, f func(*call) answer) http.Handl
 			d.finish(w, c, refuse(http.StatusRequestEntityTooLarge, 40005, "Request entity too large"))
 			return
 		}
-		if wait := d.limit(w, c); wait > 0 {
+		if wait := limitCall(d, w, c); wait > 0 {
 			c.entry.Early = wait
 			d.finish(w, c, answer{status: http.StatusTooManyRequests, retry: wait.Seconds(), global: w.Header().Get("X-RateLimit-Global") != ""})
 			return

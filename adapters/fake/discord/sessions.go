@@ -15,9 +15,10 @@ type session struct {
 	intents int
 	shard   [2]int
 	backlog []frame // every event since it began, or the newest of them
-	socket  *socket // nil while nobody is connected
+	socket  *socket // nil while no client is connected
 	left    time.Time
 	dead    bool
+	deaf    bool // heartbeats are answered, and nothing is told
 }
 
 // frame is one event.
@@ -31,9 +32,9 @@ type frame struct {
 // maxBacklog bounds what a session keeps.
 const maxBacklog = 20_000
 
-// dispatchTo tells a bot's sessions that asked for it; an intent of 0 is told to
+// dispatchEvent tells a bot's sessions that asked for it; an intent of 0 is told to
 // all. It needs the lock.
-func (d *Server) dispatchTo(b *BotUser, event string, intent int, data any) {
+func dispatchEvent(d *Server, b *BotUser, event string, intent int, data any) {
 	var guild SnowflakeID
 	raw := encode(data)
 	var named struct {
@@ -57,6 +58,9 @@ func (d *Server) dispatchTo(b *BotUser, event string, intent int, data any) {
 
 // add keeps an event and wakes the connection. It needs the lock.
 func (s *session) add(event string, raw json.RawMessage) {
+	if s.deaf && event != "RESUMED" {
+		return
+	}
 	seq := int64(1)
 	if n := len(s.backlog); n > 0 {
 		seq = *s.backlog[n-1].Seq + 1

@@ -26,7 +26,7 @@ type socket struct {
 	once sync.Once
 	code int // to close with; set before done is closed
 
-	stream *stream // compresses all that is sent; nil where nobody asked
+	stream *stream // compresses all that is sent; nil when the client did not ask for compression
 
 	// What follows is guarded by of.mu.
 	session *session

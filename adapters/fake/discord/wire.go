@@ -144,7 +144,7 @@ type wireMessage struct {
 	MentionRoles    []SnowflakeID    `json:"mention_roles"`
 	Attachments     []wireAttachment `json:"attachments"`
 	Embeds          []struct{}       `json:"embeds"`
-	Components      []struct{}       `json:"components"`
+	Components      []wireRow        `json:"components"`
 	Reactions       []wireReaction   `json:"reactions,omitempty"`
 	Pinned          bool             `json:"pinned"`
 	Type            int              `json:"type"`

@@ -111,7 +111,7 @@ func bareValue(raw json.RawMessage) string {
 
 // needs are the scopes that a method wants of a bot token.
 var needs = map[string][]string{
-	"chat.postMessage": {"chat:write"}, "chat.update": {"chat:write"}, "chat.delete": {"chat:write"},
+	"chat.postMessage": {"chat:write"}, "chat.postEphemeral": {"chat:write"}, "chat.update": {"chat:write"}, "chat.delete": {"chat:write"},
 	"reactions.add": {"reactions:write"}, "reactions.remove": {"reactions:write"}, "reactions.get": {"reactions:read"},
 	"users.info": {"users:read"}, "users.list": {"users:read"}, "files.info": {"files:read"},
 	"files.getUploadURLExternal": {"files:write"}, "files.completeUploadExternal": {"files:write"},
@@ -164,7 +164,7 @@ func (a *WorkspaceApp) lacks(scope string) answer {
 	return answer{err: "missing_scope", fields: map[string]any{"needed": scope, "provided": strings.Join(a.profile.Scopes, ",")}}
 }
 
-// scope returns the scope for reading ("read") the channel, or what is said in it
+// scope returns the scope for reading ("read") the channel, or its messages
 // ("history").
 func (c *WorkspaceChannel) scope(what string) string {
 	return map[string]string{public: "channels:", private: "groups:", im: "im:", mpim: "mpim:"}[c.kind] + what
@@ -172,11 +172,11 @@ func (c *WorkspaceChannel) scope(what string) string {
 
 // describe notes what the call is about.
 func (c *call) describe() {
-	c.entry.Channel = c.args.Get("channel")
+	c.entry.Channel = cmp.Or(c.args.Get("channel"), c.args.Get("channel_id"))
 	c.entry.Thread = c.args.Get("thread_ts")
 	c.entry.Target = c.args.Get("ts")
 	c.entry.Key = keyOf(json.RawMessage(c.args.Get("metadata")))
-	for _, name := range []string{"markdown_text", "blocks", "text"} {
+	for _, name := range []string{"markdown_text", "blocks", "text", "status"} {
 		if c.entry.Text == "" && c.args.Get(name) != "[]" {
 			c.entry.Text = c.args.Get(name)
 		}
@@ -186,11 +186,13 @@ func (c *call) describe() {
 // finish answers and notes it.
 func (c *call) finish(w http.ResponseWriter, a answer) {
 	status, body := a.bytes()
+	scopes := AllScopes
 	if c.app != nil && len(c.app.profile.Scopes) > 0 {
-		w.Header().Set("X-OAuth-Scopes", strings.Join(c.app.profile.Scopes, ","))
-	} else {
-		w.Header().Set("X-OAuth-Scopes", AllScopes)
+		scopes = strings.Join(c.app.profile.Scopes, ",")
+	} else if c.app != nil && c.app.isAgent() {
+		scopes += ",assistant:write"
 	}
+	w.Header().Set("X-OAuth-Scopes", scopes)
 	c.note(a, status)
 	c.of.ledger.call(c.entry)
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
@@ -201,7 +203,7 @@ func (c *call) finish(w http.ResponseWriter, a answer) {
 	_, _ = w.Write(body) // the client's hanging up is its own affair
 }
 
-// AllScopes are those of a bot token that was given no others.
+// AllScopes are those of a bot token that was given no others, of an app that is no agent.
 const AllScopes = "app_mentions:read,channels:history,channels:read,chat:write,chat:write.customize,commands,files:read,files:write," +
 	"groups:history,groups:read,im:history,im:read,im:write,mpim:history,mpim:read,pins:read,reactions:read,reactions:write,users:read"
 
@@ -294,28 +296,31 @@ func (c *call) apply() answer {
 
 // methods are what is known of the Web API. The workspace is locked while one runs.
 var methods = map[string]func(*call) answer{
-	"api.test":                     func(*call) answer { return ok(nil) },
-	"auth.test":                    (*call).authTest,
-	"apps.connections.open":        (*call).openConnection,
-	"assistant.threads.setStatus":  (*call).setStatus,
-	"chat.delete":                  (*call).deleteMessage,
-	"chat.postMessage":             (*call).postMessage,
-	"chat.update":                  (*call).updateMessage,
-	"conversations.history":        (*call).history,
-	"conversations.info":           (*call).channelInfo,
-	"conversations.list":           (*call).channels,
-	"conversations.members":        (*call).members,
-	"conversations.open":           (*call).openDirect,
-	"conversations.replies":        (*call).replies,
-	"files.completeUploadExternal": (*call).completeUpload,
-	"files.getUploadURLExternal":   (*call).uploadURL,
-	"files.info":                   (*call).fileInfo,
-	"reactions.add":                (*call).addReaction,
-	"reactions.get":                (*call).getReactions,
-	"reactions.remove":             (*call).removeReaction,
-	"team.info":                    (*call).teamInfo,
-	"users.conversations":          (*call).channels,
-	"users.info":                   (*call).userInfo,
-	"users.list":                   (*call).userList,
-	"views.publish":                (*call).publishView,
+	"agents.sessions.setStatus":             (*call).setSession,
+	"api.test":                              func(*call) answer { return ok(nil) },
+	"auth.test":                             (*call).authTest,
+	"apps.connections.open":                 (*call).openConnection,
+	"assistant.threads.setSuggestedPrompts": setPrompts,
+	"assistant.threads.setStatus":           (*call).setStatus,
+	"chat.delete":                           (*call).deleteMessage,
+	"chat.postEphemeral":                    (*call).postEphemeral,
+	"chat.postMessage":                      (*call).postMessage,
+	"chat.update":                           (*call).updateMessage,
+	"conversations.history":                 (*call).history,
+	"conversations.info":                    (*call).channelInfo,
+	"conversations.list":                    (*call).channels,
+	"conversations.members":                 (*call).members,
+	"conversations.open":                    (*call).openDirect,
+	"conversations.replies":                 (*call).replies,
+	"files.completeUploadExternal":          (*call).completeUpload,
+	"files.getUploadURLExternal":            (*call).uploadURL,
+	"files.info":                            (*call).fileInfo,
+	"reactions.add":                         (*call).addReaction,
+	"reactions.get":                         (*call).getReactions,
+	"reactions.remove":                      (*call).removeReaction,
+	"team.info":                             (*call).teamInfo,
+	"users.conversations":                   (*call).channels,
+	"users.info":                            (*call).userInfo,
+	"users.list":                            (*call).userList,
+	"views.publish":                         (*call).publishView,
 }

@@ -82,12 +82,18 @@ func checkBlocks(raw string) string {
 	if len(list) > maxBlocks {
 		return "invalid_blocks"
 	}
+	if _, valid := buttons(json.RawMessage(raw)); !valid {
+		return "invalid_blocks"
+	}
 	kinds := []string{"rich_text", "section", "header", "divider", "context", "image", "actions", "markdown", "table", "file", "video"}
 	letters := 0
 	for _, b := range list {
 		if !slices.Contains(kinds, b.Type) {
 			return "invalid_blocks"
 		}
+	}
+	if tooLong(splitBlocks(raw)) {
+		return "invalid_blocks"
 	}
 	for _, b := range splitBlocks(raw) {
 		letters += utf8.RuneCountInString(readBlock(b).text)
@@ -96,6 +102,16 @@ func checkBlocks(raw string) string {
 		return "msg_blocks_too_long"
 	}
 	return ""
+}
+
+// tooLong reports whether a block holds more text than one of its kind may.
+func tooLong(blocks []json.RawMessage) bool {
+	most := map[string]int{"section": 3000, "header": 150, "markdown": maxMarkdown}
+	return slices.ContainsFunc(blocks, func(raw json.RawMessage) bool {
+		var b element
+		_ = json.Unmarshal(raw, &b) // it was read before
+		return most[b.Type] > 0 && utf8.RuneCountInString(decodeText(b.Text)) > most[b.Type]
+	})
 }
 
 func splitBlocks(raw string) []json.RawMessage {
@@ -232,7 +248,7 @@ func (c *call) setReaction(on bool, same string) answer {
 	if ch == nil {
 		return refuse("channel_not_found")
 	}
-	c.entry.Target = c.args.Get("timestamp")
+	c.entry.Target, c.entry.Text = c.args.Get("timestamp"), c.args.Get("name")
 	m := ch.find(c.args.Get("timestamp"))
 	switch {
 	case m == nil:

@@ -79,7 +79,7 @@ func (s *Server) serveUpload(w http.ResponseWriter, r *http.Request, id string) 
 	_, _ = io.WriteString(w, "OK") // the client's hanging up is its own affair
 }
 
-// serveFile gives a file's bytes to whoever has a token, and the sign-in page to
+// serveFile sends a file's bytes to a caller with a token, and the sign-in page to
 // others.
 func (s *Server) serveFile(w http.ResponseWriter, r *http.Request, path string) {
 	id, _, _ := strings.Cut(path, "/")

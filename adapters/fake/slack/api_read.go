@@ -77,8 +77,8 @@ func (c *call) channels() answer {
 	return ok(map[string]any{"channels": part, "response_metadata": map[string]any{"next_cursor": next}})
 }
 
-// readable returns the channel of a call that the app may read: what is said in it
-// ("history"), or who is there ("read").
+// readable returns the channel of a call whose messages ("history") or members ("read")
+// the app may read.
 func (c *call) readable(what string) (*WorkspaceChannel, answer) {
 	ch := c.of.channels[c.args.Get("channel")]
 	switch {

@@ -12,20 +12,10 @@ import (
 	"github.com/trestle-bridge/trestle/adapters/fake"
 )
 
-// Control returns the handler of /control/…, which drives this workspace over
-// HTTP: what the methods of Slack, App and Channel do, as JSON. A call that cannot
-// be done answers 400 with {"error": …}.
-//
-//	curl -s localhost:8082/control/apps     -d '{"name":"Ada","bot_token":"xoxb-1","app_token":"xapp-1"}'
-//	curl -s localhost:8082/control/people   -d '{"name":"Maya"}'
-//	curl -s localhost:8082/control/channels -d '{"kind":"public","name":"ops","people":["U0000004"],"apps":["A0000001"]}'
-//	curl -s localhost:8082/control/says     -d '{"channel":"C0000005","from":"U0000004","text":"@ada hello"}'
-//	curl -s localhost:8082/control/does     -d '{"do":"reacts","channel":"C0000005","from":"U0000004","ts":"…","names":["+1"]}'
-//	curl -s 'localhost:8082/control/sent?channel=C0000005&wait=5s&n=1'
-//	curl -s localhost:8082/control/fault    -d '{"do":"refuse","method":"chat.postMessage","retry_after":2}'
-//	curl -s localhost:8082/control/clock    -d '{"behind":"72h"}'
-//	curl -s localhost:8082/control/ledger
-func (s *Server) Control() http.Handler {
+// A controlAPI serves the control calls of a server.
+type controlAPI struct{ *Server }
+
+func (s controlAPI) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("POST /control/apps", fake.HandleJSON(s.controlApp))
 	mux.Handle("POST /control/people", fake.HandleJSON(func(p UserProfile) (done, error) { return done{OK: true, ID: s.AddPerson(p).ID}, nil }))
@@ -34,7 +24,7 @@ func (s *Server) Control() http.Handler {
 	mux.Handle("POST /control/does", fake.HandleJSON(s.controlDoes))
 	mux.Handle("POST /control/inject", fake.HandleJSON(s.controlInject))
 	mux.Handle("POST /control/clock", fake.HandleJSON(s.controlClock))
-	fake.HandleFaults(mux, s)
+	fake.HandleFaults(mux, s.Server)
 	mux.HandleFunc("GET /control/sent", s.controlSent)
 	mux.HandleFunc("GET /control/ledger", func(w http.ResponseWriter, _ *http.Request) { fake.WriteResult(w, s.Ledger()) })
 	return mux
@@ -48,7 +38,7 @@ type done struct {
 	TS   string `json:"ts,omitzero"`
 }
 
-func (s *Server) controlApp(p AppProfile) (done, error) {
+func (s controlAPI) controlApp(p AppProfile) (done, error) {
 	if p.Name == "" || p.BotToken == "" {
 		return done{}, errors.New("an app needs a name and a bot_token")
 	}
@@ -57,7 +47,7 @@ func (s *Server) controlApp(p AppProfile) (done, error) {
 }
 
 // person, app and place find what an order names.
-func (s *Server) person(id string) (*HumanUser, error) {
+func (s controlAPI) person(id string) (*HumanUser, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if p := s.people[id]; p != nil {
@@ -66,7 +56,7 @@ func (s *Server) person(id string) (*HumanUser, error) {
 	return nil, fmt.Errorf("no person %q", id)
 }
 
-func (s *Server) app(id string) (*WorkspaceApp, error) {
+func (s controlAPI) app(id string) (*WorkspaceApp, error) {
 	for _, a := range s.Apps() {
 		if a.ID == id {
 			return a, nil
@@ -82,7 +72,7 @@ type place struct {
 	From    string `json:"from"`
 }
 
-func (s *Server) find(p place) (*WorkspaceChannel, *HumanUser, error) {
+func (s controlAPI) find(p place) (*WorkspaceChannel, *HumanUser, error) {
 	who, err := s.person(p.From)
 	if err != nil {
 		return nil, nil, err
@@ -108,7 +98,7 @@ type channelOrder struct {
 	Apps   []string `json:"apps"`
 }
 
-func (s *Server) controlChannel(o channelOrder) (done, error) {
+func (s controlAPI) controlChannel(o channelOrder) (done, error) {
 	var people []*HumanUser
 	for _, id := range o.People {
 		p, err := s.person(id)
@@ -141,7 +131,7 @@ type saysOrder struct {
 	Thread string `json:"thread"`
 }
 
-func (s *Server) controlSays(o saysOrder) (done, error) {
+func (s controlAPI) controlSays(o saysOrder) (done, error) {
 	c, who, err := s.find(o.place)
 	if err != nil {
 		return done{}, err
@@ -158,7 +148,7 @@ type personAction struct {
 	Names []string `json:"names"`
 }
 
-func (s *Server) controlDoes(d personAction) (done, error) {
+func (s controlAPI) controlDoes(d personAction) (done, error) {
 	if slices.Contains([]string{"disconnects", "severs", "freezes", "revokes", "redelivers"}, d.Do) {
 		return s.toApp(d)
 	}
@@ -202,7 +192,7 @@ func (s *Server) controlDoes(d personAction) (done, error) {
 }
 
 // toApp does what Slack does to an app.
-func (s *Server) toApp(d personAction) (done, error) {
+func (s controlAPI) toApp(d personAction) (done, error) {
 	a, err := s.app(d.App)
 	if err != nil {
 		return done{}, err
@@ -228,7 +218,7 @@ type clockOrder struct {
 	Behind string `json:"behind"`
 }
 
-func (s *Server) controlClock(o clockOrder) (done, error) {
+func (s controlAPI) controlClock(o clockOrder) (done, error) {
 	behind, err := time.ParseDuration(o.Behind)
 	if err != nil {
 		return done{}, err
@@ -242,7 +232,7 @@ type injectOrder struct {
 	Event json.RawMessage `json:"event"`
 }
 
-func (s *Server) controlInject(o injectOrder) (done, error) {
+func (s controlAPI) controlInject(o injectOrder) (done, error) {
 	a, err := s.app(o.App)
 	if err != nil {
 		return done{}, err
@@ -253,7 +243,7 @@ func (s *Server) controlInject(o injectOrder) (done, error) {
 
 // controlSent answers what apps sent to a channel. With wait and n it first waits
 // until there are that many; when they do not come, it answers what there is.
-func (s *Server) controlSent(w http.ResponseWriter, r *http.Request) {
+func (s controlAPI) controlSent(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	c, ok := s.Channel(q.Get("channel"))
 	if !ok {

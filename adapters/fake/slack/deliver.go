@@ -23,6 +23,8 @@ type envelope struct {
 	ids     []string
 	on      *socket
 	settled bool // acknowledged or given up
+	acked   bool // acknowledged in time
+	once    bool // never tried again: a person waits for it
 	due     time.Time
 	do      func() // what is to be done then; nil: nothing
 }
@@ -73,6 +75,21 @@ func (a *WorkspaceApp) Drops(do func()) {
 	a.InjectPayload("events_api", encode(map[string]any{"type": "app_rate_limited", "team_id": a.of.o.Team, "api_app_id": a.ID, "minute_rate_limited": time.Now().Unix()}))
 }
 
+// Deafen has the sockets that are open stay open, with pings, and bring no events any
+// more. Those that are opened later bring them.
+func (a *WorkspaceApp) Deafen() {
+	a.of.mu.Lock()
+	defer a.of.mu.Unlock()
+	for _, s := range a.sockets {
+		s.deaf = true
+	}
+}
+
+// isDeaf reports whether events go nowhere. mu is held.
+func (a *WorkspaceApp) isDeaf() bool {
+	return len(a.sockets) > 0 && !slices.ContainsFunc(a.sockets, func(s *socket) bool { return !s.deaf })
+}
+
 // Inject delivers an event as it is, inside a proper callback.
 func (a *WorkspaceApp) Inject(event json.RawMessage) {
 	a.of.mu.Lock()
@@ -110,7 +127,7 @@ func (a *WorkspaceApp) InjectFrame(frame []byte) {
 
 // enqueue begins to deliver an envelope. mu is held.
 func (a *WorkspaceApp) enqueue(e *envelope) {
-	if a.revoked || a.drops {
+	if a.revoked || a.drops || a.isDeaf() {
 		return
 	}
 	e.app = a
@@ -188,7 +205,7 @@ func (a *WorkspaceApp) sweep() {
 // missed plans the next attempt, or gives the event up. mu is held.
 func (e *envelope) missed() {
 	retries := e.app.of.o.Retries
-	if e.attempt >= len(retries) {
+	if e.once || e.attempt >= len(retries) {
 		e.settle()
 		e.app.of.ledger.expired(e.entry())
 		return
@@ -209,6 +226,7 @@ func (e *envelope) done() {
 		return
 	}
 	e.settle()
+	e.acked = true
 	a := e.app
 	a.of.ledger.acked(e.entry())
 	if a.last = append(a.last, e); len(a.last) > maxLast {
@@ -289,8 +307,8 @@ func (a *WorkspaceApp) end() {
 	a.Sever()
 }
 
-// Forget gives up what the app has not acknowledged, as if nobody had been there
-// to be told.
+// Forget drops the events that the app has not acknowledged, as if no client had been
+// connected.
 func (a *WorkspaceApp) Forget() {
 	a.of.mu.Lock()
 	defer a.of.mu.Unlock()

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// A response is the right to answer one slash command, five times at most.
+// A response is the right to answer one slash command or press, five times at most.
 type response struct {
 	in   *WorkspaceChannel
 	to   string // the user who gave it
@@ -16,12 +16,14 @@ type response struct {
 
 // An EphemeralMessage is an answer that one person alone sees.
 type EphemeralMessage struct {
-	To, Text string
+	To     string // the user
+	Thread string // ts; empty outside threads
+	Text   string
 }
 
-// serveResponse takes an answer to a slash command: by an address that is good for
+// serveResponseURL takes an answer to a slash command: by an address that is good for
 // a few, without any token, also where the app is not.
-func (s *Server) serveResponse(w http.ResponseWriter, r *http.Request, trigger string) {
+func serveResponseURL(s *Server, w http.ResponseWriter, r *http.Request, trigger string) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	var said struct {
 		Text string `json:"text"`

@@ -34,7 +34,7 @@ func (e *envelope) call() {
 	}
 	attempt, to, secret := e.attempt, e.app.profile.EventsURL, e.app.profile.SigningSecret
 	s.calls.Go(func() {
-		ok := s.request(to, secret, kind, body, attempt)
+		ok := postSigned(s, to, secret, kind, body, attempt)
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		switch {
@@ -47,8 +47,8 @@ func (e *envelope) call() {
 	})
 }
 
-// request makes one request and reports whether it was answered 200 in time.
-func (s *Server) request(to, secret, kind string, body []byte, attempt int) bool {
+// postSigned makes one request and reports whether it was answered 200 in time.
+func postSigned(s *Server, to, secret, kind string, body []byte, attempt int) bool {
 	r, err := http.NewRequest(http.MethodPost, to, bytes.NewReader(body)) //nolint:noctx // the client's own limit ends it
 	if err != nil {
 		return false

@@ -26,7 +26,7 @@ type APICall struct {
 	Channel string         `json:"channel,omitzero"`
 	Thread  string         `json:"thread,omitzero"`
 	Target  string         `json:"target,omitzero"` // the message changed
-	Text    string         `json:"text,omitzero"`   // as sent, markup included
+	Text    string         `json:"text,omitzero"`   // as sent, markup included; of a reaction its name
 	Key     string         `json:"key,omitzero"`    // the id in the metadata
 	Status  int            `json:"status"`          // answered; 0 when the connection was cut or left hanging
 	Error   string         `json:"error,omitzero"`

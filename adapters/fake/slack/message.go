@@ -10,6 +10,7 @@ import (
 // A message is one message of a channel. All of it is guarded by the workspace.
 type message struct {
 	ts, thread string
+	subtype    string        // of a message that Slack made
 	user       string        // of a person, or of the bot
 	app        *WorkspaceApp // nil for people
 	text       string        // mrkdwn
@@ -22,7 +23,7 @@ type message struct {
 	edited     string // ts of the last edit
 	edits      int
 	deleted    bool
-	stone      bool // it was deleted, and its thread stands
+	stone      bool // it was deleted, and its thread remains
 	reactions  []reaction
 	replies    int
 	latest     string
@@ -40,7 +41,7 @@ func (m *message) wire(c *WorkspaceChannel) map[string]any {
 	if m.stone {
 		return m.tombstone()
 	}
-	w := map[string]any{"type": "message", "user": m.user, "text": m.text, "ts": m.ts, "team": c.of.teamOf(m.user)}
+	w := map[string]any{"type": "message", "user": m.user, "text": m.text, "ts": m.ts, "team": teamOfUser(c.of, m.user)}
 	set := func(name, value string) {
 		if value != "" {
 			w[name] = value
@@ -82,6 +83,7 @@ func (m *message) wire(c *WorkspaceChannel) map[string]any {
 	if m.broadcast {
 		w["subtype"] = "thread_broadcast"
 	}
+	set("subtype", m.subtype)
 	if m.edited != "" {
 		w["edited"] = map[string]any{"user": m.user, "ts": m.edited}
 	}
@@ -111,8 +113,8 @@ func (m *message) event(c *WorkspaceChannel) map[string]any {
 	return w
 }
 
-// teamOf returns the team of a user. mu is held.
-func (s *Server) teamOf(user string) string {
+// teamOfUser returns the team of a user. mu is held.
+func teamOfUser(s *Server, user string) string {
 	if p := s.people[user]; p != nil {
 		return p.profile.Team
 	}
@@ -129,7 +131,11 @@ func (c *WorkspaceChannel) add(m *message) {
 		}
 	}
 	event := m.event(c)
-	c.tell(event, m.ts)
+	if c.kind == im {
+		c.tellAgents(event, m)
+	} else {
+		c.tell(event, m.ts)
+	}
 	if m.app == nil && c.kind != im {
 		for _, a := range c.apps() {
 			if strings.Contains(m.text, "<@"+a.user.ID+">") {
@@ -141,6 +147,18 @@ func (c *WorkspaceChannel) add(m *message) {
 		}
 	}
 	c.of.ring()
+}
+
+// tellAgents emits a message of a direct chat, for an agent with what the person looks at. mu
+// is held.
+func (c *WorkspaceChannel) tellAgents(event map[string]any, m *message) {
+	for _, a := range c.apps() {
+		one := maps.Clone(event)
+		if a.profile.Agent && !a.profile.AssistantView && m.app == nil && a.subscribed("app_context_changed", nil) {
+			one["app_context"] = a.looksAt(m.user)
+		}
+		a.emit(one, c.ID, m.ts)
+	}
 }
 
 // change replaces what a message says and tells of it. mu is held.
@@ -214,7 +232,7 @@ func (c *WorkspaceChannel) react(m *message, user, name string, on bool) bool {
 	return true
 }
 
-// SentMessage is a message of an app as it stands.
+// SentMessage is a message of an app in its present form.
 type SentMessage struct {
 	App       string              `json:"app"`
 	TS        string              `json:"ts"`
@@ -227,6 +245,7 @@ type SentMessage struct {
 	Icon      string              `json:"icon,omitzero"`
 	Names     []string            `json:"names,omitzero"` // users it calls
 	Files     []string            `json:"files,omitzero"`
+	Buttons   []ButtonData        `json:"buttons,omitzero"`
 	Edits     int                 `json:"edits,omitzero"`
 	Deleted   bool                `json:"deleted,omitzero"`
 	Broadcast bool                `json:"broadcast,omitzero"` // in a thread, and shown in the channel
@@ -247,6 +266,7 @@ func (c *WorkspaceChannel) Sent() []SentMessage {
 			App: m.app.ID, TS: m.ts, Thread: m.thread, Text: words.text, Markup: m.markup(), Form: m.form, Key: keyOf(m.metadata),
 			Username: m.username, Icon: m.icon, Names: words.names, Edits: m.edits, Deleted: m.deleted || m.stone, Broadcast: m.broadcast,
 		}
+		one.Buttons, _ = buttons(m.blocks) // they were checked when they came
 		for _, f := range m.files {
 			one.Files = append(one.Files, f.name)
 		}

@@ -29,7 +29,7 @@ func (c *WorkspaceChannel) Says(p *HumanUser, text string, s PostOptions) string
 	defer c.of.mu.Unlock()
 	c.members[p.ID] = true
 	m := &message{ts: c.of.ts(), thread: s.Thread, user: p.ID, broadcast: s.Broadcast, clientID: "client-" + c.of.id("M")}
-	if m.text, m.blocks = c.of.typed(text); s.Mrkdwn {
+	if m.text, m.blocks = typedText(c.of, text); s.Mrkdwn {
 		m.text, m.blocks = text, s.Blocks
 	} else if s.Blocks != nil {
 		m.blocks = s.Blocks
@@ -47,9 +47,9 @@ var handle = regexp.MustCompile(`@([a-z0-9_.\-]+)`)
 // named is an emoji as a person types it: the client sends its name.
 var named = regexp.MustCompile(`:([a-z][a-z0-9_+\-]*):`)
 
-// typed returns what Slack's client makes of words that a person types: mrkdwn,
+// typedText returns what Slack's client makes of words that a person types: mrkdwn,
 // and the same as rich text. mu is held.
-func (s *Server) typed(words string) (mrkdwn string, blocks json.RawMessage) {
+func typedText(s *Server, words string) (mrkdwn string, blocks json.RawMessage) {
 	if words == "" {
 		return "", nil
 	}
@@ -115,7 +115,7 @@ func (c *WorkspaceChannel) Edits(ts, text string) bool {
 	if m == nil {
 		return false
 	}
-	c.change(m, func() { m.text, m.blocks = c.of.typed(text) })
+	c.change(m, func() { m.text, m.blocks = typedText(c.of, text) })
 	return true
 }
 
@@ -173,7 +173,7 @@ func (c *WorkspaceChannel) joins(user, inviter string) {
 	c.members[user] = true
 	event := map[string]any{
 		"type": "member_joined_channel", "user": user, "channel": c.ID, "channel_type": c.channelType(),
-		"team": c.of.teamOf(user), "event_ts": c.of.ts(),
+		"team": teamOfUser(c.of, user), "event_ts": c.of.ts(),
 	}
 	if inviter != "" {
 		event["inviter"] = inviter
@@ -203,7 +203,7 @@ func (c *WorkspaceChannel) Kicks(a *WorkspaceApp) {
 func (c *WorkspaceChannel) leaves(user string) {
 	event := map[string]any{
 		"type": "member_left_channel", "user": user, "channel": c.ID, "channel_type": c.channelType(),
-		"team": c.of.teamOf(user), "event_ts": c.of.ts(),
+		"team": teamOfUser(c.of, user), "event_ts": c.of.ts(),
 	}
 	delete(c.members, user)
 	c.tell(event, "")

@@ -7,9 +7,8 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// pace remembers who was told to wait, refuses whoever does not, and plays
-// Slack's limits: one message a second in a channel, and calls a minute by the
-// method's tier.
+// pace stores who was told to wait, refuses calls that come earlier, and plays Slack's
+// limits: one message a second in a channel, and calls a minute by the method's tier.
 type pace struct {
 	mu      sync.Mutex // guards what follows
 	until   map[string]time.Time

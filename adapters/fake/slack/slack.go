@@ -132,7 +132,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case len(path) > 7 && path[:7] == "/files/":
 		s.serveFile(w, r, path[7:])
 	case len(path) > 9 && path[:9] == "/respond/":
-		s.serveResponse(w, r, path[9:])
+		serveResponseURL(s, w, r, path[9:])
 	default:
 		http.NotFound(w, r)
 	}
@@ -163,3 +163,18 @@ func (s *Server) ring() {
 	close(s.changed)
 	s.changed = make(chan struct{})
 }
+
+// Control returns the handler of /control/…, which drives this workspace over
+// HTTP: what the methods of Slack, App and Channel do, as JSON. A call that cannot
+// be done answers 400 with {"error": …}.
+//
+//	curl -s localhost:8082/control/apps     -d '{"name":"Ada","bot_token":"xoxb-1","app_token":"xapp-1"}'
+//	curl -s localhost:8082/control/people   -d '{"name":"Maya"}'
+//	curl -s localhost:8082/control/channels -d '{"kind":"public","name":"ops","people":["U0000004"],"apps":["A0000001"]}'
+//	curl -s localhost:8082/control/says     -d '{"channel":"C0000005","from":"U0000004","text":"@ada hello"}'
+//	curl -s localhost:8082/control/does     -d '{"do":"reacts","channel":"C0000005","from":"U0000004","ts":"…","names":["+1"]}'
+//	curl -s 'localhost:8082/control/sent?channel=C0000005&wait=5s&n=1'
+//	curl -s localhost:8082/control/fault    -d '{"do":"refuse","method":"chat.postMessage","retry_after":2}'
+//	curl -s localhost:8082/control/clock    -d '{"behind":"72h"}'
+//	curl -s localhost:8082/control/ledger
+func (s *Server) Control() http.Handler { return controlAPI{s}.handler() }

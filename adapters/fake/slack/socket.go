@@ -26,6 +26,7 @@ type socket struct {
 	closed  chan struct{}
 	once    sync.Once
 	frozen  bool // guarded by mu: it is half open, writes vanish
+	deaf    bool // guarded by of.mu: it pings, and no event goes there
 
 	mu  sync.Mutex // guards out
 	out [][]byte
@@ -146,7 +147,7 @@ func (sk *socket) write() {
 	}
 }
 
-// flush writes the queued frames and reports whether the socket still stands.
+// flush writes the queued frames and reports whether the socket is still open.
 func (sk *socket) flush() bool {
 	for {
 		sk.mu.Lock()

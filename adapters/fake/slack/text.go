@@ -124,6 +124,8 @@ func readBlock(raw json.RawMessage) textRenderer {
 	_ = json.Unmarshal(raw, &e) // they were checked when they came
 	var w textRenderer
 	switch e.Type {
+	case "actions": // a reader sees buttons, which are no words
+		return w
 	case "markdown":
 		return readMarkdown(decodeText(e.Text))
 	case "section", "header", "mrkdwn", "plain_text":

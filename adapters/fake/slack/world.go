@@ -22,8 +22,13 @@ type AppProfile struct {
 	// Events are those that the app is subscribed to, such as message.channels.
 	// Default: all.
 	Events []string `json:"events"`
-	// NoMessages closes the Messages tab of its App Home: nobody can be answered in
-	// a direct chat. Default: false.
+	// Agent declares the app an agent: it has sessions, which people can stop. Default: false.
+	Agent bool `json:"agent"`
+	// AssistantView gives an agent the older form of direct chats: people begin threads in
+	// them. Default: each message begins a thread.
+	AssistantView bool `json:"assistant_view"`
+	// NoMessages closes the Messages tab of its App Home: the app cannot answer in direct
+	// chats. Default: false.
 	NoMessages bool `json:"no_messages"`
 }
 
@@ -56,7 +61,8 @@ func (s *Server) AddApp(profile AppProfile) *WorkspaceApp {
 	a := &WorkspaceApp{
 		of: s, profile: profile, ID: s.id("A"), BotID: s.id("B"),
 		user:   &HumanUser{of: s, profile: UserProfile{Name: profile.Name, Handle: profile.Handle, Team: s.o.Team}, ID: s.id("U"), isBot: true},
-		direct: map[string]*WorkspaceChannel{}, homes: map[string]json.RawMessage{}, status: map[string]string{}, sent: map[string]*envelope{},
+		direct: map[string]*WorkspaceChannel{}, homes: map[string]json.RawMessage{}, status: map[string]string{}, sessions: map[string]string{}, titles: map[string]string{},
+		prompts: map[string]SuggestedPrompts{}, looks: map[string]string{}, sent: map[string]*envelope{},
 	}
 	s.people[a.user.ID] = a.user
 	s.apps = append(s.apps, a)
@@ -138,6 +144,7 @@ type WorkspaceChannel struct {
 	members  map[string]bool    // user ids
 	messages []*message         // oldest first, deleted ones too
 	whispers []EphemeralMessage // oldest first
+	presses  []*ButtonPress     // oldest first
 }
 
 // NewChannel opens a public channel.
@@ -241,7 +248,11 @@ type WorkspaceApp struct {
 	disorder int
 	direct   map[string]*WorkspaceChannel // by user
 	homes    map[string]json.RawMessage
-	status   map[string]string // by channel/thread
+	status   map[string]string           // by channel/thread
+	sessions map[string]string           // the same of agent sessions
+	titles   map[string]string           // and their titles
+	prompts  map[string]SuggestedPrompts // by channel, with the assistant view by channel/thread
+	looks    map[string]string           // what people look at, by user
 }
 
 // User returns the id of the app's bot user.

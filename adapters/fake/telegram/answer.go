@@ -20,7 +20,7 @@ func (t *Server) answer(w http.ResponseWriter, r *http.Request, c *call) {
 	}
 	f, hit := t.faults.Hit(c.matches)
 	if !hit {
-		t.finish(w, c, t.apply(r, c))
+		t.finish(w, c, botAPI{t}.apply(r, c))
 		return
 	}
 	c.entry.Fault = f.Do
@@ -30,11 +30,11 @@ func (t *Server) answer(w http.ResponseWriter, r *http.Request, c *call) {
 			t.ledger.call(c.entry)
 			return
 		}
-		t.finish(w, c, t.apply(r, c))
+		t.finish(w, c, botAPI{t}.apply(r, c))
 		return
 	}
 	if f.Apply || f.Do == fake.Truncate {
-		done = t.apply(r, c)
+		done = botAPI{t}.apply(r, c)
 		c.note(done)
 	}
 	t.fail(w, r, c, f, done)
@@ -129,16 +129,16 @@ func statusOf(f fake.CallFault, otherwise int) int {
 }
 
 // apply lets the call have its effect.
-func (t *Server) apply(r *http.Request, c *call) *reply {
+func (t botAPI) apply(r *http.Request, c *call) *reply {
 	switch c.method {
 	case "getme":
 		return &reply{result: fake.EncodeJSON(c.bot.self())}
 	case "getupdates":
 		return t.getUpdates(r.Context(), c)
 	case "setwebhook":
-		return c.setWebhook()
+		return t.setWebhook(c)
 	case "deletewebhook":
-		return c.deleteWebhook()
+		return t.deleteWebhook(c)
 	case "getwebhookinfo":
 		return c.getWebhookInfo()
 	case "sendmessage":
@@ -173,6 +173,8 @@ func (t *Server) apply(r *http.Request, c *call) *reply {
 		return c.getMyCommands()
 	case "deletemycommands":
 		return c.deleteMyCommands()
+	case "answercallbackquery":
+		return t.answerCallbackQuery(c)
 	case "getfile":
 		return t.getFile(c)
 	default:

@@ -27,6 +27,9 @@ type HumanUser struct {
 	user wireUser
 }
 
+// Name returns the person's first name.
+func (p *HumanUser) Name() string { return p.user.FirstName }
+
 // AddPerson makes a person.
 func (t *Server) AddPerson(p UserProfile) *HumanUser {
 	if p.ID == 0 {

@@ -34,6 +34,7 @@ type Chat struct {
 	pinned   int64
 	actions  []ChatActivity
 	drafts   []MessageDraft
+	presses  []*ButtonPress
 }
 
 // member is a person's standing in a chat.
@@ -70,6 +71,7 @@ type message struct {
 	text                string
 	entities            []TextEntity
 	preview             wirePreview
+	keyboard            *wireKeyboard
 	file                *SharedFile
 	origin              *wireOrigin
 	service             *service
@@ -91,6 +93,8 @@ type ChatMessage struct {
 	NoPreview bool         `json:"no_preview,omitzero"`
 	Deleted   bool         `json:"deleted,omitzero"`
 	File      *SharedFile  `json:"file,omitzero"` // then the words are its caption
+	// Buttons are those below it, by the data that a press sends.
+	Buttons []ButtonData `json:"buttons,omitzero"`
 	// Reactions are the emoji set on it, by the user id of who set them.
 	Reactions map[int64][]string `json:"reactions,omitzero"`
 }
@@ -172,6 +176,7 @@ func (c *Chat) view(m *message) ChatMessage {
 		ID: m.id, Chat: c.wire.ID, Thread: m.thread, ReplyTo: m.replyTo, From: m.from.ID,
 		Text: m.text, Entities: m.entities, At: m.date, EditedAt: m.edited, Edits: m.edits,
 		NoPreview: m.preview.IsDisabled, Deleted: c.messages[m.id] != m, File: m.file,
+		Buttons: m.keyboard.buttons(),
 	}
 	if len(m.reactions) > 0 {
 		v.Reactions = make(map[int64][]string, len(m.reactions))
@@ -241,6 +246,7 @@ func (c *Chat) wireOf(m *message, deep bool) *wireMessage {
 	if !m.edited.IsZero() {
 		w.EditDate = m.edited.Unix()
 	}
+	w.Keyboard = m.keyboard
 	if m.preview != (wirePreview{}) {
 		w.Preview = &m.preview
 	}

@@ -10,10 +10,10 @@ import (
 	"github.com/trestle-bridge/trestle/adapters/fake"
 )
 
-// Control returns the handler of /control/…, which drives this world over HTTP:
-// what the methods of Telegram, Bot and Chat do, as JSON. A call that cannot be
-// done answers 400 with {"error": …}. The package comment has examples.
-func (t *Server) Control() http.Handler {
+// A controlAPI serves the control calls of a server.
+type controlAPI struct{ *Server }
+
+func (t controlAPI) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("POST /control/bots", fake.HandleJSON(t.controlBot))
 	mux.Handle("POST /control/people", fake.HandleJSON(t.controlPerson))
@@ -22,7 +22,7 @@ func (t *Server) Control() http.Handler {
 	mux.Handle("POST /control/does", fake.HandleJSON(t.controlDoes))
 	mux.Handle("POST /control/inject", fake.HandleJSON(t.controlInject))
 	mux.Handle("POST /control/disorder", fake.HandleJSON(t.controlDisorder))
-	fake.HandleFaults(mux, t)
+	fake.HandleFaults(mux, t.Server)
 	mux.HandleFunc("GET /control/sent", t.controlSent)
 	mux.HandleFunc("GET /control/ledger", func(w http.ResponseWriter, _ *http.Request) { fake.WriteResult(w, t.Ledger()) })
 	mux.HandleFunc("GET /control/world", func(w http.ResponseWriter, _ *http.Request) { fake.WriteResult(w, t.World()) })
@@ -39,14 +39,14 @@ type done struct {
 	Topics  map[string]int64 `json:"topics,omitzero"`
 }
 
-func (t *Server) controlBot(p BotProfile) (out done, err error) {
+func (t controlAPI) controlBot(p BotProfile) (out done, err error) {
 	if _, bad := botID(p.Token); bad != nil {
 		return done{}, bad
 	}
 	return done{OK: true, ID: t.AddBot(p).ID()}, nil
 }
 
-func (t *Server) controlPerson(p UserProfile) (done, error) {
+func (t controlAPI) controlPerson(p UserProfile) (done, error) {
 	return done{OK: true, ID: t.AddPerson(p).ID}, nil
 }
 
@@ -58,7 +58,7 @@ type chatOrder struct {
 	Topics []string `json:"topics"`
 }
 
-func (t *Server) controlChat(o chatOrder) (done, error) {
+func (t controlAPI) controlChat(o chatOrder) (done, error) {
 	people := make([]*HumanUser, len(o.People))
 	for i, id := range o.People {
 		p, ok := t.Person(id)
@@ -102,7 +102,7 @@ type place struct {
 }
 
 // find returns the chat and the person who acts in it.
-func (t *Server) find(p place) (*Chat, *HumanUser, error) {
+func (t controlAPI) find(p place) (*Chat, *HumanUser, error) {
 	who, ok := t.Person(p.From)
 	if !ok {
 		return nil, nil, fmt.Errorf("no person %d", p.From)
@@ -127,7 +127,7 @@ type saysOrder struct {
 	Text string `json:"text"`
 }
 
-func (t *Server) controlSays(o saysOrder) (done, error) {
+func (t controlAPI) controlSays(o saysOrder) (done, error) {
 	chat, who, err := t.find(o.place)
 	if err != nil {
 		return done{}, err
@@ -140,7 +140,7 @@ type injectOrder struct {
 	Update json.RawMessage `json:"update"`
 }
 
-func (t *Server) controlInject(o injectOrder) (done, error) {
+func (t controlAPI) controlInject(o injectOrder) (done, error) {
 	b, ok := t.Bot(o.Bot)
 	if !ok {
 		return done{}, fmt.Errorf("no bot %d", o.Bot)
@@ -155,7 +155,7 @@ type disorderOrder struct {
 	Redeliver int `json:"redeliver"` // hand that many confirmed updates over again
 }
 
-func (t *Server) controlDisorder(o disorderOrder) (done, error) {
+func (t controlAPI) controlDisorder(o disorderOrder) (done, error) {
 	b, ok := t.Bot(o.Bot)
 	if !ok {
 		return done{}, fmt.Errorf("no bot %d", o.Bot)
@@ -166,7 +166,7 @@ func (t *Server) controlDisorder(o disorderOrder) (done, error) {
 
 // controlSent answers what bots sent to a chat. With wait and n it first waits
 // until there are that many; when they do not come, it answers what there is.
-func (t *Server) controlSent(w http.ResponseWriter, r *http.Request) {
+func (t controlAPI) controlSent(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	var p place
 	for name, into := range map[string]*int64{"chat": &p.Chat, "bot": &p.Bot, "from": &p.From} {

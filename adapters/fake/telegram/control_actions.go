@@ -17,7 +17,7 @@ type personAction struct {
 	Emoji   []string `json:"emoji"`
 }
 
-func (t *Server) controlDoes(d personAction) (done, error) {
+func (t controlAPI) controlDoes(d personAction) (done, error) {
 	chat, by, err := t.find(d.place)
 	if err != nil {
 		return done{}, err
@@ -36,6 +36,10 @@ func (t *Server) controlDoes(d personAction) (done, error) {
 		chat.Pins(by, d.Message)
 	case "renames":
 		chat.Renames(by, d.Text)
+	case "presses":
+		if !by.Presses(chat, d.Message, d.Text) {
+			return done{}, fmt.Errorf("no button %q below message %d", d.Text, d.Message)
+		}
 	case "migrates":
 		out.ID = chat.Migrates(by).ID()
 	case "opens_topic":
@@ -56,7 +60,7 @@ func (t *Server) controlDoes(d personAction) (done, error) {
 	return out, nil
 }
 
-func (t *Server) leaves(chat *Chat, by *HumanUser, who int64) error {
+func (t controlAPI) leaves(chat *Chat, by *HumanUser, who int64) error {
 	gone := by
 	if who != 0 {
 		p, ok := t.Person(who)
@@ -70,7 +74,7 @@ func (t *Server) leaves(chat *Chat, by *HumanUser, who int64) error {
 }
 
 // standing changes a bot's standing in the chat.
-func (t *Server) standing(chat *Chat, by *HumanUser, d personAction) error {
+func (t controlAPI) standing(chat *Chat, by *HumanUser, d personAction) error {
 	change, ok := map[string]func(*HumanUser, *BotUser){
 		"adds": chat.Adds, "promotes": chat.Promotes, "restricts": chat.Restricts,
 		"kicks": chat.Kicks, "blocks": chat.Blocks, "unblocks": chat.Unblocks,
@@ -125,7 +129,7 @@ func (t *Server) World() WorldState {
 	for _, b := range t.Bots() {
 		w.Bots = append(w.Bots, WorldBot{BotProfile: b.profile, ID: b.user.ID, Pending: b.Pending()})
 		for _, c := range b.directs() {
-			p := c.picture()
+			p := pictureOf(c)
 			p.Bot = b.user.ID
 			direct = append(direct, p)
 		}
@@ -139,7 +143,7 @@ func (t *Server) World() WorldState {
 	}
 	t.mu.RUnlock()
 	for _, c := range chats {
-		w.Chats = append(w.Chats, c.picture())
+		w.Chats = append(w.Chats, pictureOf(c))
 	}
 	w.Chats = append(w.Chats, direct...)
 	slices.SortFunc(w.Bots, func(a, b WorldBot) int { return int(a.ID - b.ID) })
@@ -158,7 +162,7 @@ func (b *BotUser) directs() []*Chat {
 	return all
 }
 
-func (c *Chat) picture() WorldChat {
+func pictureOf(c *Chat) WorldChat {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	p := WorldChat{

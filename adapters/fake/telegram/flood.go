@@ -22,8 +22,8 @@ func floodOf(c *call) flood {
 	return flood{bot: c.bot.user.ID, method: c.method}
 }
 
-// floods remember who was told to wait and refuse whoever does not, and play
-// the platform's rate limits.
+// floods store who was told to wait, refuse calls that come earlier, and play the
+// platform's rate limits.
 type floods struct {
 	mu      sync.Mutex // guards what follows
 	until   map[flood]time.Time

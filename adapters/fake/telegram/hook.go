@@ -37,7 +37,7 @@ func (b *BotUser) hook() string {
 	return b.webhook.URL
 }
 
-func (c *call) setWebhook() *reply {
+func (t botAPI) setWebhook(c *call) *reply {
 	url := c.params.Get("url")
 	if url != "" && !strings.HasPrefix(url, "https://") {
 		return badRequest("bad webhook: An HTTPS URL must be provided for webhook")
@@ -46,8 +46,7 @@ func (c *call) setWebhook() *reply {
 	if len(secret) > 256 || strings.Trim(secret, secretLetters) != "" {
 		return badRequest("secret token contains unallowed characters")
 	}
-	var names []string
-	named, bad := c.object("allowed_updates", &names)
+	names, named, bad := t.updateNames(c)
 	if bad != nil {
 		return bad
 	}
@@ -81,9 +80,9 @@ func described(remark string) *reply {
 	return &reply{result: slices.Concat(yes, []byte(`,"description":`), fake.EncodeJSON(remark))}
 }
 
-func (c *call) deleteWebhook() *reply {
+func (t botAPI) deleteWebhook(c *call) *reply {
 	c.params.Del("url")
-	return c.setWebhook()
+	return t.setWebhook(c)
 }
 
 func (c *call) getWebhookInfo() *reply {

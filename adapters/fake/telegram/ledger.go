@@ -16,7 +16,7 @@ import (
 type CallLog struct {
 	Calls    []APICall     `json:"calls"`    // every request, also refused ones
 	Acked    []UpdateAck   `json:"acked"`    // updates the client confirmed: the platform has forgotten them
-	Expired  []UpdateAck   `json:"expired"`  // updates nobody fetched within a day
+	Expired  []UpdateAck   `json:"expired"`  // updates that were not fetched within a day
 	Unfurled []LinkPreview `json:"unfurled"` // addresses a platform would have fetched for a preview
 	Dropped  int           `json:"dropped"`  // older entries given up to stay within the limit
 }

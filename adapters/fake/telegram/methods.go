@@ -9,10 +9,13 @@ import (
 	"github.com/trestle-bridge/trestle/adapters/fake"
 )
 
+// A botAPI applies the calls of the Bot API to the server's world.
+type botAPI struct{ *Server }
+
 // reactions are the emoji a message can be given (Bot API, ReactionTypeEmoji).
 const reactions = "❤ 👍 👎 🔥 🥰 👏 😁 🤔 🤯 😱 🤬 😢 🎉 🤩 🤮 💩 🙏 👌 🕊 🤡 🥱 🥴 😍 🐳 ❤‍🔥 🌚 🌭 💯 🤣 ⚡ 🍌 🏆 💔 🤨 😐 🍓 🍾 💋 🖕 😈 😴 😭 🤓 👻 👨‍💻 👀 🎃 🙈 😇 😨 🤝 ✍ 🤗 🫡 🎅 🎄 ☃ 💅 🤪 🗿 🆒 💘 🙉 🦄 😘 💊 🙊 😎 👾 🤷‍♂ 🤷 🤷‍♀ 😡"
 
-func (t *Server) setMessageReaction(c *call) *reply {
+func (t botAPI) setMessageReaction(c *call) *reply {
 	var wanted []wireReaction
 	if _, bad := c.object("reaction", &wanted); bad != nil {
 		return bad
@@ -31,6 +34,7 @@ func (t *Server) setMessageReaction(c *call) *reply {
 		return badRequest("REACTIONS_TOO_MANY")
 	}
 	var emoji []string
+	defer func() { c.entry.Text = strings.Join(emoji, " ") }()
 	for _, r := range wanted {
 		if r.Type != "emoji" || !slices.Contains(strings.Fields(reactions), r.Emoji) {
 			return badRequest("REACTION_INVALID")
@@ -43,7 +47,7 @@ func (t *Server) setMessageReaction(c *call) *reply {
 
 const actionNames = " typing upload_photo record_video upload_video record_voice upload_voice upload_document choose_sticker find_location record_video_note upload_video_note "
 
-func (t *Server) sendChatAction(c *call) *reply {
+func (t botAPI) sendChatAction(c *call) *reply {
 	action := c.params.Get("action")
 	if action == "" || !strings.Contains(actionNames, " "+action+" ") {
 		return badRequest("wrong parameter action in request")
@@ -64,7 +68,7 @@ func (t *Server) sendChatAction(c *call) *reply {
 	return &reply{result: yes}
 }
 
-func (t *Server) getChat(c *call) *reply {
+func (t botAPI) getChat(c *call) *reply {
 	chat, bad := t.target(c)
 	if bad != nil {
 		return bad
@@ -78,7 +82,7 @@ func (t *Server) getChat(c *call) *reply {
 	return &reply{result: fake.EncodeJSON(full)}
 }
 
-func (t *Server) getChatMember(c *call) *reply {
+func (t botAPI) getChatMember(c *call) *reply {
 	chat, bad := t.target(c)
 	if bad != nil {
 		return bad
@@ -102,7 +106,7 @@ func (t *Server) getChatMember(c *call) *reply {
 	return badRequest("PARTICIPANT_ID_INVALID")
 }
 
-func (t *Server) getChatMemberCount(c *call) *reply {
+func (t botAPI) getChatMemberCount(c *call) *reply {
 	chat, bad := t.target(c)
 	if bad != nil {
 		return bad
@@ -118,7 +122,7 @@ func (t *Server) getChatMemberCount(c *call) *reply {
 	return &reply{result: fake.EncodeJSON(n)}
 }
 
-func (t *Server) getChatAdministrators(c *call) *reply {
+func (t botAPI) getChatAdministrators(c *call) *reply {
 	chat, bad := t.target(c)
 	if bad != nil {
 		return bad
@@ -138,7 +142,7 @@ func (t *Server) getChatAdministrators(c *call) *reply {
 	return &reply{result: fake.EncodeJSON(admins)}
 }
 
-func (t *Server) leaveChat(c *call) *reply {
+func (t botAPI) leaveChat(c *call) *reply {
 	chat, bad := t.target(c)
 	if bad != nil {
 		return bad
@@ -200,7 +204,7 @@ func (c *call) deleteMyCommands() *reply {
 // maxDownload is what bots may fetch.
 const maxDownload = 20 << 20
 
-func (t *Server) getFile(c *call) *reply {
+func (t botAPI) getFile(c *call) *reply {
 	id := c.params.Get("file_id")
 	t.mu.RLock()
 	defer t.mu.RUnlock()

@@ -27,9 +27,9 @@ type SharedFile struct {
 	id   string
 }
 
-// Says has a person say something and returns the message's id. Whoever was not
-// in the group is taken for a member of old. Nothing limits the length: the
-// platform does so in its apps.
+// Says posts a message of a person and returns its id. A person who was not in the
+// group is taken for an old member. Nothing limits the length: the platform does so in
+// its apps.
 func (c *Chat) Says(p *HumanUser, text string, s PostOptions) int64 {
 	m := &message{from: &p.user, date: time.Now(), text: text, entities: s.Entities, asChat: s.AsChat}
 	if m.entities == nil {
@@ -39,7 +39,7 @@ func (c *Chat) Says(p *HumanUser, text string, s PostOptions) int64 {
 		m.origin = &wireOrigin{Type: "hidden_user", Date: m.date.Unix(), Name: s.Forwarded}
 	}
 	if s.File != nil {
-		m.file = c.of.keep(*s.File)
+		m.file = keepFile(c.of, *s.File)
 	}
 	c.mu.Lock()
 	if member, _ := c.standing(&p.user); !member.in() {
@@ -122,8 +122,8 @@ func wireEmoji(emoji []string) []wireReaction {
 	return list
 }
 
-// keep stores the file so that bots can fetch it.
-func (t *Server) keep(f SharedFile) *SharedFile {
+// keepFile stores the file so that bots can fetch it.
+func keepFile(t *Server, f SharedFile) *SharedFile {
 	f.id = fmt.Sprintf("file_%d", t.lastFile.Add(1))
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"time"
 )
 
@@ -24,12 +25,11 @@ type pollMark struct {
 
 // getUpdates confirms what lies below offset and hands over what lies above,
 // waiting for the first. A second poll ends the first one with a conflict.
-func (t *Server) getUpdates(ctx context.Context, c *call) *reply {
+func (t botAPI) getUpdates(ctx context.Context, c *call) *reply {
 	if c.bot.hook() != "" {
 		return refuse(http.StatusConflict, webhookText)
 	}
-	var names []string
-	named, bad := c.object("allowed_updates", &names)
+	names, named, bad := t.updateNames(c)
 	if bad != nil {
 		return bad
 	}
@@ -60,6 +60,33 @@ func (t *Server) getUpdates(ctx context.Context, c *call) *reply {
 			return handed(nil)
 		}
 	}
+}
+
+// knownUpdates are the names of updates that can be asked for, with those that came after
+// Bot API 10.0 at the end.
+var knownUpdates = []string{
+	"message", "edited_message", "channel_post", "edited_channel_post", "business_connection", "business_message",
+	"edited_business_message", "deleted_business_messages", "guest_message", "message_reaction", "message_reaction_count",
+	"inline_query", "chosen_inline_result", "callback_query", "shipping_query", "pre_checkout_query", "purchased_paid_media",
+	"poll", "poll_answer", "my_chat_member", "chat_member", "chat_join_request", "chat_boost", "removed_chat_boost", "managed_bot",
+	"subscription", "stopped_message_generation",
+}
+
+// updateNames reads allowed_updates: those that the server knows.
+func (t botAPI) updateNames(c *call) (names []string, named bool, bad *reply) {
+	if named, bad = c.object("allowed_updates", &names); bad != nil {
+		return nil, false, bad
+	}
+	known := knownUpdates
+	if t.opts.Old {
+		known = known[:len(known)-2]
+	}
+	asked := len(names)
+	names = slices.DeleteFunc(names, func(n string) bool { return !slices.Contains(known, n) })
+	if t.opts.Strict && len(names) < asked {
+		return nil, false, badRequest("unknown update type in allowed_updates")
+	}
+	return names, named, nil
 }
 
 // begin makes this the bot's only poll, confirms, and says from which id to hand over.

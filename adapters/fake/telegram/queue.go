@@ -32,7 +32,7 @@ func (d delivery) wire() json.RawMessage {
 	return append(b, rest[1:]...)
 }
 
-// retention is how long the platform keeps an update nobody fetched.
+// retention is how long the platform keeps an update that is not fetched.
 const retention = 24 * time.Hour
 
 // QueueReordering makes a queue deliver worse than it promises, as after a fault on

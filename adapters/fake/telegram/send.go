@@ -13,7 +13,7 @@ import (
 const maxText = 4096
 
 // target finds the chat a call is about and checks that the bot may act in it.
-func (t *Server) target(c *call) (*Chat, *reply) {
+func (t botAPI) target(c *call) (*Chat, *reply) {
 	raw := c.params.Get("chat_id")
 	if raw == "" {
 		return nil, badRequest("chat_id is empty")
@@ -38,11 +38,11 @@ func (t *Server) target(c *call) (*Chat, *reply) {
 		c.entry.Target -= min(c.entry.Target, c.numbers)
 		c.entry.ReplyTo = c.replyTo().MessageID
 	}
-	return chat, chat.barred(c.bot)
+	return chat, barredFrom(chat, c.bot)
 }
 
-// barred says why the bot may not act here; nil when it may. It needs the lock.
-func (c *Chat) barred(b *BotUser) *reply {
+// barredFrom says why the bot may not act here; nil when it may. It needs the lock.
+func barredFrom(c *Chat, b *BotUser) *reply {
 	m := c.members[b.user.ID]
 	kind := map[string]string{group: "group", supergroup: "supergroup", channel: "channel"}[c.wire.Type]
 	switch {
@@ -98,12 +98,16 @@ func (c *call) preview() (p wirePreview, bad *reply) {
 	return p, bad
 }
 
-func (t *Server) sendMessage(c *call) *reply {
+func (t botAPI) sendMessage(c *call) *reply {
 	text, entities, bad := c.words()
 	if bad != nil {
 		return bad
 	}
 	preview, bad := c.preview()
+	if bad != nil {
+		return bad
+	}
+	keyboard, bad := c.keyboard()
 	if bad != nil {
 		return bad
 	}
@@ -113,8 +117,8 @@ func (t *Server) sendMessage(c *call) *reply {
 	}
 	chat.mu.Lock()
 	defer chat.mu.Unlock()
-	m := &message{from: &c.bot.user, bot: c.bot, date: time.Now(), text: text, entities: entities, preview: preview}
-	if bad = chat.admit(c, m); bad != nil {
+	m := &message{from: &c.bot.user, bot: c.bot, date: time.Now(), text: text, entities: entities, preview: preview, keyboard: keyboard}
+	if bad = admitPost(chat, c, m); bad != nil {
 		return bad
 	}
 	chat.add(m)
@@ -123,8 +127,8 @@ func (t *Server) sendMessage(c *call) *reply {
 	return &reply{result: fake.EncodeJSON(chat.wireFor(c.bot, m)), message: m.id}
 }
 
-// admit checks where the message goes and what it answers. It needs the lock.
-func (c *Chat) admit(k *call, m *message) *reply {
+// admitPost checks where the message goes and what it answers. It needs the lock.
+func admitPost(c *Chat, k *call, m *message) *reply {
 	who := c.members[k.bot.user.ID]
 	if who.status == "restricted" {
 		return badRequest("not enough rights to send text messages to the chat")
@@ -152,12 +156,16 @@ func (c *Chat) admit(k *call, m *message) *reply {
 	return nil
 }
 
-func (t *Server) editMessageText(c *call) *reply {
+func (t botAPI) editMessageText(c *call) *reply {
 	text, entities, bad := c.words()
 	if bad != nil {
 		return bad
 	}
 	preview, bad := c.preview()
+	if bad != nil {
+		return bad
+	}
+	keyboard, bad := c.keyboard()
 	if bad != nil {
 		return bad
 	}
@@ -175,10 +183,10 @@ func (t *Server) editMessageText(c *call) *reply {
 		return badRequest("message can't be edited")
 	case m.file != nil:
 		return badRequest("there is no text in the message to edit")
-	case m.text == text && slices.EqualFunc(m.entities, entities, TextEntity.equal) && m.preview == preview:
+	case m.text == text && slices.EqualFunc(m.entities, entities, TextEntity.equal) && m.preview == preview && slices.Equal(m.keyboard.buttons(), keyboard.buttons()):
 		return badRequest("message is not modified: specified new message content and reply markup are exactly the same as a current content and reply markup of the message")
 	}
-	m.text, m.entities, m.preview = text, entities, preview
+	m.text, m.entities, m.preview, m.keyboard = text, entities, preview, keyboard
 	m.edited = time.Now()
 	m.edits++
 	chat.publish(m, "edited_message")
@@ -188,7 +196,7 @@ func (t *Server) editMessageText(c *call) *reply {
 
 // unfurl plays the preview bot: it notes the one address the platform would
 // fetch for this message, unless the sender forbade it.
-func (t *Server) unfurl(c *Chat, m *message) {
+func (t botAPI) unfurl(c *Chat, m *message) {
 	if m.preview.IsDisabled {
 		return
 	}
@@ -209,7 +217,7 @@ func (t *Server) unfurl(c *Chat, m *message) {
 	}
 }
 
-func (t *Server) deleteMessage(c *call) *reply {
+func (t botAPI) deleteMessage(c *call) *reply {
 	chat, bad := t.target(c)
 	if bad != nil {
 		return bad
@@ -220,23 +228,23 @@ func (t *Server) deleteMessage(c *call) *reply {
 	switch {
 	case m == nil:
 		return badRequest("message to delete not found")
-	case !chat.deletable(c.bot, m):
+	case !deletableBy(chat, c.bot, m):
 		return badRequest("message can't be deleted")
 	}
 	delete(chat.messages, m.id)
 	return &reply{result: yes, message: m.id}
 }
 
-// deletable applies the platform's rule: within 48 hours a bot deletes its own
+// deletableBy applies the platform's rule: within 48 hours a bot deletes its own
 // messages anywhere, anybody's in a direct chat, and anybody's as administrator.
-func (c *Chat) deletable(b *BotUser, m *message) bool {
+func deletableBy(c *Chat, b *BotUser, m *message) bool {
 	if c.members[b.user.ID].admin() && c.wire.Type != group {
 		return true
 	}
 	return time.Since(m.date) < 48*time.Hour && (m.bot == b || c.wire.Type == private || c.members[b.user.ID].admin())
 }
 
-func (t *Server) deleteMessages(c *call) *reply {
+func (t botAPI) deleteMessages(c *call) *reply {
 	var ids []int64
 	if _, bad := c.object("message_ids", &ids); bad != nil {
 		return bad
@@ -248,7 +256,7 @@ func (t *Server) deleteMessages(c *call) *reply {
 	chat.mu.Lock()
 	defer chat.mu.Unlock()
 	for _, id := range ids { // the ones that cannot be deleted are skipped
-		if m := chat.messages[id-c.numbers]; m != nil && chat.deletable(c.bot, m) {
+		if m := chat.messages[id-c.numbers]; m != nil && deletableBy(chat, c.bot, m) {
 			delete(chat.messages, m.id)
 		}
 	}

@@ -25,12 +25,13 @@ type Server struct {
 	changed
 	lastPerson, lastGroup, lastFile atomic.Int64
 
-	mu     sync.RWMutex // guards what follows; no other lock is taken under it
-	bots   map[string]*BotUser
-	byID   map[int64]*BotUser
-	people map[int64]*HumanUser
-	chats  map[int64]*Chat // groups and channels; direct chats hang on their bot
-	files  map[string]SharedFile
+	mu      sync.RWMutex // guards what follows; no other lock is taken under it
+	bots    map[string]*BotUser
+	byID    map[int64]*BotUser
+	people  map[int64]*HumanUser
+	chats   map[int64]*Chat // groups and channels; direct chats hang on their bot
+	files   map[string]SharedFile
+	presses map[string]pressPlace // by the id of the callback query
 }
 
 // Options tune a fake platform. The zero value is an honest, unlimited one.
@@ -44,6 +45,11 @@ type Options struct {
 	Ledger int
 	// History bounds how many messages each chat remembers. Default: 10,000.
 	History int
+	// Old plays a server of Bot API 10.0, which ignores what is newer.
+	Old bool
+	// Strict refuses names of updates that the server does not know, as servers of others
+	// may. Default: they are ignored.
+	Strict bool
 	// Seed decides whatever is left to chance: how a [Reordering] mixes. Default: 0.
 	Seed uint64
 }
@@ -57,14 +63,15 @@ func NewTelegram(o Options) *Server {
 		o.History = 10_000
 	}
 	return &Server{
-		opts:   o,
-		ledger: ledger{limit: o.Ledger},
-		floods: floods{until: make(map[flood]time.Time), buckets: make(map[flood]*bucket)},
-		bots:   make(map[string]*BotUser),
-		byID:   make(map[int64]*BotUser),
-		people: make(map[int64]*HumanUser),
-		chats:  make(map[int64]*Chat),
-		files:  make(map[string]SharedFile),
+		opts:    o,
+		ledger:  ledger{limit: o.Ledger},
+		floods:  floods{until: make(map[flood]time.Time), buckets: make(map[flood]*bucket)},
+		bots:    make(map[string]*BotUser),
+		byID:    make(map[int64]*BotUser),
+		people:  make(map[int64]*HumanUser),
+		chats:   make(map[int64]*Chat),
+		files:   make(map[string]SharedFile),
+		presses: make(map[string]pressPlace),
 	}
 }
 
@@ -202,3 +209,8 @@ func (t *Server) Until(ctx context.Context, cond func() bool) error {
 		}
 	}
 }
+
+// Control returns the handler of /control/…, which drives this world over HTTP:
+// what the methods of Telegram, Bot and Chat do, as JSON. A call that cannot be
+// done answers 400 with {"error": …}. The package comment has examples.
+func (t *Server) Control() http.Handler { return controlAPI{t}.handler() }

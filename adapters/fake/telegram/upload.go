@@ -24,7 +24,7 @@ var uploads = map[string]string{
 
 // sendFile makes a message of an uploaded file, with its caption. What is no
 // picture, sound or film is refused by the methods for them.
-func (t *Server) sendFile(r *http.Request, c *call) *reply {
+func (t botAPI) sendFile(r *http.Request, c *call) *reply {
 	f, bad := uploaded(r, uploads[c.method])
 	if bad != nil {
 		return bad
@@ -43,10 +43,10 @@ func (t *Server) sendFile(r *http.Request, c *call) *reply {
 	if bad != nil {
 		return bad
 	}
-	m.file = t.keep(f)
+	m.file = keepFile(t.Server, f)
 	chat.mu.Lock()
 	defer chat.mu.Unlock()
-	if bad = chat.admit(c, m); bad != nil {
+	if bad = admitPost(chat, c, m); bad != nil {
 		return bad
 	}
 	chat.add(m)

@@ -93,27 +93,28 @@ type wireOrigin struct {
 }
 
 type wireMessage struct {
-	ID          int64        `json:"message_id"`
-	Thread      int64        `json:"message_thread_id,omitzero"`
-	From        *wireUser    `json:"from,omitzero"`
-	SenderChat  *wireChat    `json:"sender_chat,omitzero"`
-	Date        int64        `json:"date"`
-	Chat        wireChat     `json:"chat"`
-	Origin      *wireOrigin  `json:"forward_origin,omitzero"`
-	IsTopic     bool         `json:"is_topic_message,omitzero"`
-	ReplyTo     *wireMessage `json:"reply_to_message,omitzero"`
-	EditDate    int64        `json:"edit_date,omitzero"`
-	Text        string       `json:"text,omitzero"`
-	Entities    []TextEntity `json:"entities,omitzero"`
-	Preview     *wirePreview `json:"link_preview_options,omitzero"`
-	Photo       []wireFile   `json:"photo,omitzero"`
-	Document    *wireFile    `json:"document,omitzero"`
-	Voice       *wireFile    `json:"voice,omitzero"`
-	Video       *wireFile    `json:"video,omitzero"`
-	Audio       *wireFile    `json:"audio,omitzero"`
-	Sticker     *wireFile    `json:"sticker,omitzero"`
-	Caption     string       `json:"caption,omitzero"`
-	CaptionEnts []TextEntity `json:"caption_entities,omitzero"`
+	ID          int64         `json:"message_id"`
+	Thread      int64         `json:"message_thread_id,omitzero"`
+	From        *wireUser     `json:"from,omitzero"`
+	SenderChat  *wireChat     `json:"sender_chat,omitzero"`
+	Date        int64         `json:"date"`
+	Chat        wireChat      `json:"chat"`
+	Origin      *wireOrigin   `json:"forward_origin,omitzero"`
+	IsTopic     bool          `json:"is_topic_message,omitzero"`
+	ReplyTo     *wireMessage  `json:"reply_to_message,omitzero"`
+	EditDate    int64         `json:"edit_date,omitzero"`
+	Text        string        `json:"text,omitzero"`
+	Entities    []TextEntity  `json:"entities,omitzero"`
+	Preview     *wirePreview  `json:"link_preview_options,omitzero"`
+	Photo       []wireFile    `json:"photo,omitzero"`
+	Document    *wireFile     `json:"document,omitzero"`
+	Voice       *wireFile     `json:"voice,omitzero"`
+	Video       *wireFile     `json:"video,omitzero"`
+	Audio       *wireFile     `json:"audio,omitzero"`
+	Sticker     *wireFile     `json:"sticker,omitzero"`
+	Caption     string        `json:"caption,omitzero"`
+	CaptionEnts []TextEntity  `json:"caption_entities,omitzero"`
+	Keyboard    *wireKeyboard `json:"reply_markup,omitzero"`
 	service
 }
 

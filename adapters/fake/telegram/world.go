@@ -180,7 +180,7 @@ func (c *Chat) RenamesTopic(by *HumanUser, thread int64, name string) {
 	c.inTopic(by, thread, service{TopicEdited: &wireTopic{Name: name}}, func(tp *topic) { tp.name = name })
 }
 
-// ClosesTopic lets nobody but administrators write in a topic.
+// ClosesTopic lets only administrators write in a topic.
 func (c *Chat) ClosesTopic(by *HumanUser, thread int64) {
 	c.inTopic(by, thread, service{TopicClosed: &wireTopic{}}, func(tp *topic) { tp.closed = true })
 }

@@ -83,7 +83,7 @@ func (s *TextSource) disguised(word string) string {
 		return head + sign + mid + tail + sign
 	case 3:
 		return "**" + head + mid + "**" + tail
-	case 4: // what nobody sees
+	case 4: // invisible characters
 		return head + s.of("\u200b", "\u2060", "\u00ad", "\u200d", "\ufe0f", "\U000E0041", "\u202d") + mid + tail
 	case 5: // code over a part
 		return head + "`" + mid + tail + "`"

@@ -129,7 +129,7 @@ func grantFor(d spaces.Denial) *Grant {
 func grantOfAct(act string) *Grant {
 	g := &Grant{Says: "the file has taken this act from it, at the top, in its entry or in that of the space"}
 	switch act {
-	case "send_message", "send_reply", "set_up":
+	case "send_message", "send_reply", "ask", "set_up":
 		g.YAML = "acts: {send_message: true}\n"
 	case "send_file", "react", "edit_message", "delete_message", "read_messages", "search":
 		g.YAML = "acts: {" + act + ": true}\n"

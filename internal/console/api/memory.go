@@ -110,6 +110,21 @@ type planRow struct {
 	Space spaces.SpaceID `json:"space,omitempty"`
 	Run   spaces.CycleID `json:"run,omitempty"` // that set it
 	Due   time.Time      `json:"due"`
+	Look  *lookRow       `json:"look,omitempty"` // what is looked at before a model is called; nil: nothing
+}
+
+// A lookRow is what a reminder looks at before it calls a model, and what came of the last time.
+type lookRow struct {
+	First   string             `json:"first"`
+	Outcome spaces.LookOutcome `json:"outcome,omitempty"`
+	At      time.Time          `json:"at,omitzero"`
+}
+
+func newLookRow(l spaces.TimerLook) *lookRow {
+	if !l.Wanted() {
+		return nil
+	}
+	return &lookRow{l.String(), l.Outcome, l.At}
 }
 
 // A digestRow is what a model made of the accounts of old runs.
@@ -168,7 +183,7 @@ func (api *MemoryAPI) ReadMemory(r *http.Request, m spaces.Mind) (MemoryAnswer, 
 		a.Notes = append(a.Notes, noteRow{n.Text, n.Label, n.At})
 	}
 	for _, t := range has.Plans {
-		a.Plans = append(a.Plans, planRow{t.Name(), t.Note, t.Cron, t.Space, t.Cycle, t.Due})
+		a.Plans = append(a.Plans, planRow{t.Name(), t.Note, t.Cron, t.Space, t.Cycle, t.Due, newLookRow(t.Look)})
 	}
 	return a, api.addSummaries(r.Context(), &a, m, has.Digests, people)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/trestle-bridge/trestle/internal/jobs"
 	"github.com/trestle-bridge/trestle/internal/pubsub"
 	"github.com/trestle-bridge/trestle/internal/testutil"
+	"github.com/trestle-bridge/trestle/shell/prompts"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -52,26 +53,34 @@ var operations = map[string]operation{
 	"PATCH /api/memory/{agent}/{circle...}": {
 		summary: "Puts a fact in place of a memory's, which keeps its sources and who may learn it.", query: []string{"id: of the memory"}, takes: MemoryEdit{}, gives: console.Nothing{},
 	},
-	"GET /api/runs":                {summary: "Runs, newest first.", query: append([]string{"stop: only those that ended so", "agent: only of this agent", "space: only in this space"}, paging...), gives: RunsAnswer{}},
-	"GET /api/runs/{id}":           {summary: "One run with everything that explains it. The unique beginning of an id is enough.", gives: RunAnswer{}},
-	"GET /api/runs/{id}/steps/{n}": {summary: "What the model was shown in one step, message by message.", gives: FrameAnswer{}},
-	"POST /api/runs/{id}/cancel":   {summary: "Ends a run where it stands, with the stop reason human_cancelled. 409 when it is not under way.", gives: cancelAnswer{}},
-	"GET /api/tools":               {summary: "The acts that agents may ask for, with tier and risk, and the versions of them that runs were offered.", query: []string{"version: its name or the unique beginning of it; the acts of now when absent"}, gives: ToolsAnswer{}},
-	"GET /api/tools/diff":          {summary: "How one version of the acts differs from another.", query: []string{"from: the name of a version or the unique beginning of it", "to: the same; the acts of now when absent"}, gives: ToolsDiff{}},
-	"GET /api/denials":             {summary: "What was refused, newest first.", query: append([]string{"agent: only of this agent"}, paging...), gives: DenialsAnswer{}},
-	"GET /api/search":              {summary: "Messages by their words, newest first: edited ones with their last words, deleted ones never. The newest 20,000 messages are looked through.", query: append([]string{"q: words, all of which must be there", "space: only in this space"}, paging[1:]...), gives: searchAnswer{}},
-	"GET /api/answers/{command}":   {summary: "What a reading command of the program answers there with -o json, as docs/commands.md has it: status, adapters, problems, jobs, hud, events, config show. Its arguments are parameters.", gives: map[string]any{}},
-	"GET /api/problems":            {summary: "Open problems, worst first.", gives: problemsAnswer{}},
-	"GET /api/jobs":                {summary: "Long work, newest first: how far it is, how fast, how long it will take, how it ended.", query: paging[:2], gives: jobsAnswer{}},
-	"POST /api/jobs/{id}/{verb}":   {summary: "Has a job pause, resume or cancel, as the verb says; a running one stops after its next piece. 409 when it is over.", gives: jobs.JobSnapshot{}},
-	"GET /api/adapters":            {summary: "Every account as it stands now.", gives: adaptersAnswer{}},
-	"GET /api/config":              {summary: "The configuration in force, with where each value was written. Credentials are ***.", gives: configAnswer{}},
-	"GET /api/config/schema":       {summary: "The JSON schema of the configuration.", gives: map[string]any{}},
-	"GET /api/pairings":            {summary: "Who waits to be let in. Their codes are not told.", gives: pairingsAnswer{}},
-	"GET /api/tokens":              {summary: "The tokens; their secrets are nowhere.", gives: console.TokensAnswer{}},
-	"POST /api/tokens":             {summary: "Makes a token and tells its secret, this once. On the control socket alone.", takes: console.TokenRequest{}, gives: console.NewToken{}},
-	"DELETE /api/tokens/{id}":      {summary: "Ends a token and the sessions it opened, at once. On the control socket alone.", gives: console.Nothing{}},
-	"POST /api/links":              {summary: "Makes a link that opens one browser, once, for ten minutes. On the control socket alone.", gives: console.NewLink{}},
+	"GET /api/runs":                      {summary: "Runs, newest first.", query: append([]string{"stop: only those that ended so", "agent: only of this agent", "space: only in this space"}, paging...), gives: RunsAnswer{}},
+	"GET /api/runs/{id}":                 {summary: "One run with everything that explains it. The unique beginning of an id is enough.", gives: RunAnswer{}},
+	"GET /api/runs/{id}/steps/{n}":       {summary: "What the model was shown in one step, message by message.", gives: FrameAnswer{}},
+	"POST /api/runs/{id}/cancel":         {summary: "Ends a run where it stands, with the stop reason human_cancelled. 409 when it is not under way.", gives: cancelAnswer{}},
+	"GET /api/tools":                     {summary: "The acts that agents may ask for, with tier and risk, and the versions of them that runs were offered.", query: []string{"version: its name or the unique beginning of it; the acts of now when absent"}, gives: ToolsAnswer{}},
+	"GET /api/tools/diff":                {summary: "How one version of the acts differs from another.", query: []string{"from: the name of a version or the unique beginning of it", "to: the same; the acts of now when absent"}, gives: ToolsDiff{}},
+	"GET /api/tools/outside":             {summary: "The tools from outside: the servers that have them, what agents are granted, and how long the newest calls took and how many failed.", gives: console.OutsideTools{}},
+	"POST /api/tools/accept":             {summary: "Accepts the tools of a server as they are described now.", takes: console.AcceptRequest{}, gives: console.AcceptedTools{}},
+	"GET /api/approvals":                 {summary: "The calls of tools that a person has to decide about, oldest first, and what is always allowed.", gives: console.Approvals{}},
+	"POST /api/approvals":                {summary: "Decides about a call in the name of the operator, or takes back what is always allowed.", takes: console.ApprovalDecision{}, gives: console.ApprovalOutcome{}},
+	"GET /api/denials":                   {summary: "What was refused, newest first.", query: append([]string{"agent: only of this agent"}, paging...), gives: DenialsAnswer{}},
+	"GET /api/search":                    {summary: "Messages by their words, newest first: edited ones with their last words, deleted ones never. The newest 20,000 messages are looked through.", query: append([]string{"q: words, all of which must be there", "space: only in this space"}, paging[1:]...), gives: searchAnswer{}},
+	"GET /api/answers/{command}":         {summary: "What a reading command of the program answers there with -o json, as docs/commands.md has it: status, adapters, problems, jobs, hud, events, config show. Its arguments are parameters.", gives: map[string]any{}},
+	"GET /api/problems":                  {summary: "Open problems, worst first.", gives: problemsAnswer{}},
+	"GET /api/jobs":                      {summary: "Long work, newest first: how far it is, how fast, how long it will take, how it ended.", query: paging[:2], gives: jobsAnswer{}},
+	"POST /api/jobs/{id}/{verb}":         {summary: "Has a job pause, resume or cancel, as the verb says; a running one stops after its next piece. 409 when it is over.", gives: jobs.JobSnapshot{}},
+	"GET /api/prompts":                   {summary: "The sections of the prompts with their versions, those that are active, and those that are missing.", gives: PromptsAnswer{}},
+	"GET /api/prompts/diff":              {summary: "How one version of a section differs from another.", query: []string{"from: a version such as identity@1; what agents without a version of their own are told when absent", "to: a version"}, gives: PromptDiff{}},
+	"GET /api/prompts/{version}":         {summary: "One version of a section, such as identity@2; the newest without a number.", gives: PromptText{}},
+	"POST /api/prompts/{version}/{verb}": {summary: "Activates a version, or rolls its section back to the version before, as the verb says: activate or rollback. It counts from the next run on.", query: []string{"agent: only for this agent; all agents without a version of their own when absent"}, gives: prompts.PromptChange{}},
+	"GET /api/adapters":                  {summary: "Every account as it stands now.", gives: adaptersAnswer{}},
+	"GET /api/config":                    {summary: "The configuration in force, with where each value was written. Credentials are ***.", gives: configAnswer{}},
+	"GET /api/config/schema":             {summary: "The JSON schema of the configuration.", gives: map[string]any{}},
+	"GET /api/pairings":                  {summary: "Who waits to be let in. Their codes are not told.", gives: pairingsAnswer{}},
+	"GET /api/tokens":                    {summary: "The tokens; their secrets are nowhere.", gives: console.TokensAnswer{}},
+	"POST /api/tokens":                   {summary: "Makes a token and tells its secret, this once. On the control socket alone.", takes: console.TokenRequest{}, gives: console.NewToken{}},
+	"DELETE /api/tokens/{id}":            {summary: "Ends a token and the sessions it opened, at once. On the control socket alone.", gives: console.Nothing{}},
+	"POST /api/links":                    {summary: "Makes a link that opens one browser, once, for ten minutes. On the control socket alone.", gives: console.NewLink{}},
 }
 
 // ECOSYSTEM 3.1, PRD-6.1-A3: the description is that of the routes and structs.
@@ -152,7 +161,7 @@ func (op operation) describe(path string, who console.RouteAccess, s *schemaSet)
 	switch who {
 	case console.ForCredential:
 		d["security"] = []any{map[string]any{"token": []string{}}, map[string]any{"session": []string{}}}
-	case console.ForOwner:
+	case console.ForPerson, console.ForOwner:
 		d["description"] = "Not served over the network."
 	case console.ForAnyone:
 		d["security"] = []any{}

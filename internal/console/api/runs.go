@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/internal/money"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -53,15 +54,27 @@ type RunAnswer struct {
 	Ended      time.Time         `json:"ended,omitzero"`
 	Usage      spaces.TokenUsage `json:"usage"`
 	Budget     int               `json:"token_budget_estimate"` // 0: no limit
-	Cost       *float64          `json:"cost"`                  // null when no price is configured
+	Cost       *float64          `json:"cost"`                  // null when no price was known
+	Currency   string            `json:"currency"`              // of the cost: a code such as USD
 	Manifest   string            `json:"tool_manifest,omitempty"`
+	Prompts    string            `json:"prompts,omitempty"` // versions of sections that it was told and are not built in, such as "identity@2 tools@3"
 	Denials    []DenialRow       `json:"permission_denials"`
 	Shown      []ShownRow        `json:"shown"`
 	Steps      []stepRow         `json:"steps"`
 	Deliveries []deliveryRow     `json:"deliveries"`
 	Lost       []lostRow         `json:"lost_beginnings"`
 	Waits      []waitRow         `json:"waits"`
+	Feedback   []FeedbackRow     `json:"feedback"`   // ratings of what it said, oldest first
 	Plan       json.RawMessage   `json:"frame_plan"` // of its last step; null without one
+}
+
+// A FeedbackRow is what a person thinks of a message of the run.
+type FeedbackRow struct {
+	Event  spaces.EventID      `json:"event"` // the message
+	Who    personRow           `json:"who"`
+	Rating spaces.AnswerRating `json:"rating"`
+	Why    string              `json:"why,omitempty"` // in their words
+	At     time.Time           `json:"at"`
 }
 
 // A ShownRow is one event that the run was shown.
@@ -95,7 +108,7 @@ type stepRow struct {
 	State   spaces.StepState  `json:"state"`
 	Finish  string            `json:"finish,omitempty"`
 	Model   string            `json:"model,omitempty"`   // that answered in place of the agent's own
-	Thought string            `json:"thought,omitempty"` // of a contemplation; shown to no one else
+	Thought string            `json:"thought,omitempty"` // what it wrote in contemplation, or the reasoning that the endpoint told of; in no chat
 	Usage   spaces.TokenUsage `json:"usage"`
 	At      time.Time         `json:"at"`
 	Acts    []ToolCallRow     `json:"acts"`
@@ -113,6 +126,22 @@ type ToolCallRow struct {
 	ExecutionMS int64             `json:"execution_ms"`
 	Usage       spaces.TokenUsage `json:"usage,omitzero"`           // of a model that was asked for its sake, as for words for another space; part of the step's
 	Cost        *float64          `json:"estimated_cost,omitempty"` // of that; absent without a price
+	Outside     *OutsideCallRow   `json:"outside,omitempty"`        // of a tool from outside
+}
+
+// An OutsideCallRow is what became of a call of a tool from outside.
+type OutsideCallRow struct {
+	Server    string              `json:"server"`
+	State     spaces.ToolRunState `json:"state"`
+	Code      string              `json:"code,omitempty"` // by which people decided about it
+	DecidedBy spaces.EntityID     `json:"decided_by,omitempty"`
+	Attempts  int                 `json:"attempts"`
+	Proposed  time.Time           `json:"proposed"`
+	Started   time.Time           `json:"started,omitzero"`
+	Ended     time.Time           `json:"ended,omitzero"`
+	Result    string              `json:"result,omitempty"` // its beginning
+	Bytes     int64               `json:"result_bytes"`     // of the whole result
+	Detail    string              `json:"detail,omitempty"` // why it failed
 }
 
 // A deliveryRow is one decided effect with what became of it.
@@ -172,6 +201,7 @@ func RunFilterOf(r *http.Request) (console.Filter, error) {
 	q := r.URL.Query()
 	f := console.Filter{
 		Space: spaces.SpaceID(q.Get("space")), Agent: spaces.AgentID(q.Get("agent")), Stop: spaces.StopReason(q.Get("stop")),
+		Rating: spaces.AnswerRating(q.Get("feedback")),
 		Before: spaces.CycleID(q.Get("before")),
 	}
 	var err error
@@ -219,9 +249,9 @@ func (api *RunAPI) serveRuns(r *http.Request) (RunsAnswer, error) {
 func (api *RunAPI) DescribeRun(run console.Run) RunAnswer {
 	y := run.Cycle
 	a := RunAnswer{
-		RunRow: RowOf(y), Active: y.Active, Rest: y.Rest, Ended: y.Ended, Usage: y.Usage, Manifest: y.Manifest, Plan: y.Plan,
-		Budget: api.Settings.Budget(y.Mind.Agent, y.Space), Cost: api.costOf(y.Mind.Agent, y.Usage),
-		Denials: []DenialRow{}, Shown: []ShownRow{}, Steps: []stepRow{}, Deliveries: []deliveryRow{}, Lost: []lostRow{}, Waits: []waitRow{},
+		RunRow: RowOf(y), Active: y.Active, Rest: y.Rest, Ended: y.Ended, Usage: y.Usage, Manifest: y.Manifest, Prompts: y.Prompts, Plan: y.Plan,
+		Budget: api.Settings.Budget(y.Mind.Agent, y.Space).Tokens, Cost: CostOf(y.Usage.Cost), Currency: api.Settings.Currency(),
+		Denials: []DenialRow{}, Shown: []ShownRow{}, Steps: []stepRow{}, Deliveries: []deliveryRow{}, Lost: []lostRow{}, Waits: []waitRow{}, Feedback: []FeedbackRow{},
 	}
 	for i, row := range run.Rows {
 		e := run.Events[i]
@@ -229,7 +259,7 @@ func (api *RunAPI) DescribeRun(run console.Run) RunAnswer {
 	}
 	for _, s := range run.Steps {
 		a.Steps = append(a.Steps, stepRow{
-			N: s.N, Phase: s.Phase, State: s.State, Finish: s.Finish, Model: s.Model, Thought: thoughtIn(run.Inner, s), Usage: s.Usage, At: s.At, Acts: api.toolCallsOf(y.Mind.Agent, run.Inner, s.N),
+			N: s.N, Phase: s.Phase, State: s.State, Finish: s.Finish, Model: s.Model, Thought: thoughtIn(run.Inner, s), Usage: s.Usage, At: s.At, Acts: api.toolCallsOf(run, s.N),
 		})
 	}
 	for _, e := range run.Inner {
@@ -243,6 +273,9 @@ func (api *RunAPI) DescribeRun(run console.Run) RunAnswer {
 	for _, x := range run.Waits {
 		a.Waits = append(a.Waits, waitRow{x.Cycle, x.Space, x.Message, x.Seq, x.Call, console.NonNil(x.Who), x.Due, x.Outcome, console.NonNil(x.Answers)})
 	}
+	for _, x := range run.Rated {
+		a.Feedback = append(a.Feedback, FeedbackRow{x.Event, personRow{x.Who, x.Name}, x.Rating, x.Why, x.At})
+	}
 	for _, x := range run.Actions {
 		a.Deliveries = append(a.Deliveries, deliveryRow{
 			x.ID, x.Kind, x.Space, x.Event, x.Account, x.Chat, x.State, x.Attempts, x.Code, x.Problem, console.NonNil(x.Refs),
@@ -251,10 +284,10 @@ func (api *RunAPI) DescribeRun(run console.Run) RunAnswer {
 	return a
 }
 
-// thoughtIn returns what the agent wrote in a contemplation, of which a run has one.
+// thoughtIn returns what the agent thought in a step.
 func thoughtIn(inner []spaces.Event, s spaces.Step) string {
 	for _, e := range inner {
-		if t, ok := e.Body.(spaces.ThoughtRecorded); ok && s.Phase == spaces.Contemplation {
+		if t, ok := e.Body.(spaces.ThoughtRecorded); ok && t.Step == s.N {
 			return t.Text
 		}
 	}
@@ -262,7 +295,8 @@ func thoughtIn(inner []spaces.Event, s spaces.Step) string {
 }
 
 // toolCallsOf returns the tool calls of a step with their results and costs.
-func (api *RunAPI) toolCallsOf(agent spaces.AgentID, inner []spaces.Event, step int) []ToolCallRow {
+func (api *RunAPI) toolCallsOf(run console.Run, step int) []ToolCallRow {
+	inner := run.Inner
 	results := map[string]spaces.ToolReturned{}
 	for _, e := range inner {
 		if r, ok := e.Body.(spaces.ToolReturned); ok && r.Step == step {
@@ -275,14 +309,14 @@ func (api *RunAPI) toolCallsOf(agent spaces.AgentID, inner []spaces.Event, step 
 		if !ok || called.Step != step {
 			continue
 		}
-		row := ToolCallRow{Call: called.CallID, Name: called.Name, Args: json.RawMessage(called.Args)}
+		row := ToolCallRow{Call: called.CallID, Name: called.Name, Args: json.RawMessage(called.Args), Outside: outsideCallOf(run, called.CallID)}
 		if !json.Valid(row.Args) {
 			row.Args = json.RawMessage("{}")
 		}
 		if r, returned := results[called.CallID]; returned {
 			row.OK, row.Note, row.Refs, row.ExecutionMS, row.Usage = r.OK, r.Note, r.Refs, r.Took, r.Usage
 			if r.Usage.Calls > 0 {
-				row.Cost = api.costOf(agent, r.Usage)
+				row.Cost = CostOf(r.Usage.Cost)
 			}
 		}
 		calls = append(calls, row)
@@ -290,14 +324,12 @@ func (api *RunAPI) toolCallsOf(agent spaces.AgentID, inner []spaces.Event, step 
 	return calls
 }
 
-// costOf returns what an agent's calls of its model cost, or nil when no
-// price is configured.
-func (api *RunAPI) costOf(agent spaces.AgentID, u spaces.TokenUsage) *float64 {
-	p, known := api.Settings.Price(agent)
-	if !known {
+// CostOf returns a cost in whole units of its currency, or nil when no price was known.
+func CostOf(micros int64) *float64 {
+	if micros == 0 {
 		return nil
 	}
-	return new(p.Cost(u.Prompt, u.Cached, u.Output))
+	return new(money.Amount{Micros: micros}.Float())
 }
 
 func (api *RunAPI) serveRun(r *http.Request) (RunAnswer, error) {

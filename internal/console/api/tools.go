@@ -94,7 +94,7 @@ func (api *API) toolsVersion(ctx context.Context, name string) (spaces.ToolManif
 	case len(names) == 0:
 		return now, versionError{fmt.Sprintf("no version of the acts is called %q", name), "trestle tools lists those that runs were offered"}
 	case len(names) > 1:
-		return now, versionError{fmt.Sprintf("%d versions of the acts begin with %q: %s", len(names), name, strings.Join(names, ", ")), "write more of the one that is meant"}
+		return now, console.AmbiguousNameError{Kind: "versions of the acts", Given: name, Could: names}
 	case found[names[0]] == nil:
 		return now, versionError{
 			"which acts version " + names[0] + " had is not in the record",
@@ -104,7 +104,7 @@ func (api *API) toolsVersion(ctx context.Context, name string) (spaces.ToolManif
 	return spaces.ToolManifest{Hash: names[0], Acts: found[names[0]]}, nil
 }
 
-// versionError is the reason why a version of the acts cannot be shown, and what to do.
+// versionError is the reason why a version of the acts or of a prompt cannot be shown, and what to do.
 type versionError struct{ why, do string }
 
 var _ console.UserError = versionError{}

@@ -175,7 +175,7 @@ func (s *stand) sessions(t *testing.T) int {
 	return len(keys)
 }
 
-// A trap is a server that nobody should call, and counts those who do.
+// A trap is a server that must not be called, and counts calls.
 type trap struct {
 	server *httptest.Server
 

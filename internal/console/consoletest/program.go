@@ -2,11 +2,15 @@ package consoletest
 
 import (
 	"context"
+	"encoding/json"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/trestle-bridge/trestle/internal/alerts"
 	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/internal/money"
+	"github.com/trestle-bridge/trestle/shell/prompts"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -16,6 +20,8 @@ type FakeProgram struct {
 	words     string
 	cancelled []spaces.CycleID
 	forgotten []string
+	decided   []console.ApprovalDecision
+	room      spaces.SpaceID // where calls wait
 }
 
 // Say puts text into every field that holds words from elsewhere.
@@ -23,6 +29,13 @@ func (p *FakeProgram) Say(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.words = text
+}
+
+// Ask has the calls that wait be asked for in a room.
+func (p *FakeProgram) Ask(room spaces.SpaceID) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.room = room
 }
 
 func (p *FakeProgram) text() string {
@@ -34,6 +47,7 @@ func (p *FakeProgram) text() string {
 var (
 	_ console.Process  = (*FakeProgram)(nil)
 	_ console.Settings = (*FakeProgram)(nil)
+	_ console.ToolDesk = (*FakeProgram)(nil)
 )
 
 // Started is when a made up program began.
@@ -143,9 +157,79 @@ func (p *FakeProgram) Rows() []console.SettingRow {
 func (p *FakeProgram) Schema() []byte { return []byte(`{"title":"Trestle configuration"}`) }
 
 // Budget implements [console.Settings].
-func (p *FakeProgram) Budget(spaces.AgentID, spaces.SpaceID) int { return 400_000 }
+func (p *FakeProgram) Budget(spaces.AgentID, spaces.SpaceID) money.SpendLimit {
+	return money.SpendLimit{Tokens: 400_000}
+}
 
-// Price implements [console.Settings].
-func (p *FakeProgram) Price(spaces.AgentID) (spaces.TokenPrice, bool) {
-	return spaces.TokenPrice{Input: 2, Cached: 0.2, Output: 8}, true
+// Currency implements [console.Settings].
+func (p *FakeProgram) Currency() string {
+	return "USD"
+}
+
+// Model implements [console.Settings].
+func (p *FakeProgram) Model(spaces.AgentID) console.ModelUse {
+	return console.ModelUse{Name: "gpt-5-mini", Window: 64_000, WindowFrom: "as the endpoint tells", Price: "0.25 USD for a million tokens read and 2 USD written", PriceFrom: "as is published of it"}
+}
+
+// A PromptShelf is a [console.Prompts] without a process.
+type PromptShelf struct {
+	prompts.PromptRegistry
+	store prompts.ActivationStore
+}
+
+// Book implements [console.Prompts].
+func (p *PromptShelf) Book(ctx context.Context) (*prompts.PromptBook, error) { return p.Load(ctx) }
+
+// Change implements [console.Prompts].
+func (p *PromptShelf) Change(ctx context.Context, c prompts.PromptChange) (prompts.PromptChange, error) {
+	return p.Apply(ctx, p.store, c, time.Now())
+}
+
+// OutsideTools implements [console.ToolDesk].
+func (p *FakeProgram) OutsideTools(context.Context) (console.OutsideTools, error) {
+	return console.OutsideTools{
+		Servers: []console.ToolServerRow{{Name: "tickets", Status: "failing", Since: Started, Problem: p.text(), Product: p.text(), Tools: 1, Changed: []string{p.text()}, Skipped: []string{p.text()}}},
+		Granted: []console.GrantedTool{
+			{Agent: "ada", Tool: "tickets.create", Name: "tickets_create", Server: "tickets", Tier: spaces.TierMarketplace, Approve: "ask"},
+			{Agent: "bob", Tool: "tickets.create", Name: "tickets_create", Server: "tickets", Tier: spaces.TierMarketplace, Approve: "ask"},
+		},
+		Used: []console.ToolUsage{{Tool: "tickets_create", Server: "tickets", Calls: 12, Failed: 1, Median: 340, Slow: 2100, Last: Started}, {Tool: "weather", Server: "weather", Calls: 2, Last: Started}},
+	}, nil
+}
+
+// AcceptTools implements [console.ToolDesk].
+func (p *FakeProgram) AcceptTools(_ context.Context, q console.AcceptRequest) (console.AcceptedTools, error) {
+	if q.Server != "tickets" {
+		return console.AcceptedTools{}, noFactError{}
+	}
+	return console.AcceptedTools{Server: q.Server, Tools: []string{"create"}}, nil
+}
+
+// Approvals implements [console.ToolDesk].
+func (p *FakeProgram) Approvals(context.Context) (console.Approvals, error) {
+	args, err := json.Marshal(map[string]string{"title": p.text()})
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return console.Approvals{
+		Waiting: []console.ApprovalRow{{Code: "K7QDX", Agent: "ada", Tool: "tickets_create", Args: args, Space: p.room, Asker: "telegram:42", Since: Started, Expires: Started.Add(24 * time.Hour)}},
+		Always:  []spaces.ToolGrant{{Agent: "ada", Space: p.room, Tool: "weather", By: "telegram:42", Since: Started}},
+	}, err
+}
+
+// DecideApproval implements [console.ToolDesk]. Only K7QDX waits.
+func (p *FakeProgram) DecideApproval(_ context.Context, d console.ApprovalDecision) (console.ApprovalOutcome, error) {
+	if d.Revoke == nil && d.Code != "K7QDX" {
+		return console.ApprovalOutcome{}, noFactError{}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.decided = append(p.decided, d)
+	return console.ApprovalOutcome{Says: "decided"}, nil
+}
+
+// Decided returns what was decided about calls of tools.
+func (p *FakeProgram) Decided() []console.ApprovalDecision {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.decided)
 }

@@ -38,6 +38,7 @@ func (w *ConsoleWorld) Live(text string) RecordedStory {
 	})
 	w.ok(err)
 	l.Space = place.Space
+	w.Program.Ask(l.Space)
 	w.say(l, chat, text, now.Add(-30*time.Minute))
 	w.ok(w.Store.Border().SetConnected(w.t.Context(), account, false, now.Add(-20*time.Minute)))
 	w.ok(w.Store.Border().SetConnected(w.t.Context(), account, true, now.Add(-10*time.Minute)))
@@ -138,13 +139,22 @@ func (w *ConsoleWorld) cycle(l RecordedStory, text string, at time.Time, whole b
 	c := w.step(wake, 0, at.Add(time.Second), text, turns[:1], 0)
 	c.Step.Phase, c.Turns = spaces.Contemplation, turns
 	c.Inner = []spaces.EventBody{spaces.ThoughtRecorded{Cycle: id, Text: text}}
-	w.commit(c)
 	args, err := json.Marshal(map[string]string{"text": text})
+	w.ok(err)
+	run := spaces.ToolRun{
+		ID: "tool of " + string(id), Cycle: id, Call: "c1", Mind: l.Mind, Space: l.Space, Asker: wake.Events[0].Actor, Tool: text, Server: text, Args: string(args),
+		Risk: spaces.RiskReadOutside, State: spaces.ToolReady, Proposed: at.Add(time.Second),
+	}
+	c.Runs = []spaces.ToolRun{run}
+	w.commit(c)
+	_, err = w.Store.Shell().StartRun(w.t.Context(), run.ID, "test", time.Hour, false, at.Add(2*time.Second))
+	w.ok(err)
+	_, err = w.Store.Shell().EndRun(w.t.Context(), spaces.ToolRunEnd{ID: run.ID, State: spaces.ToolFailed, Result: text, Detail: text, At: at.Add(3 * time.Second)})
 	w.ok(err)
 	c = w.step(wake, 1, at.Add(3*time.Second), text, turns, 2)
 	c.Inner = []spaces.EventBody{
 		spaces.ToolCalled{Cycle: id, Step: 1, CallID: "c1", Name: text, Args: string(args)},
-		spaces.ToolReturned{Cycle: id, Step: 1, CallID: "c1", Note: text, Took: 1200, Usage: spaces.TokenUsage{Prompt: 1000, Cached: 400, Output: 50, Calls: 1}},
+		spaces.ToolReturned{Cycle: id, Step: 1, CallID: "c1", Note: text, Took: 1200, Usage: spaces.TokenUsage{Prompt: 1000, Cached: 400, Output: 50, Calls: 1, Cost: 1680}},
 		spaces.CallDenied{Denial: spaces.Denial{
 			Agent: "ada", Act: text, Code: text, Reason: text, Hint: text, Space: l.Space, Cycle: id, Phase: "engagement",
 			Tier: spaces.TierMarketplace, Risk: spaces.RiskWriteOutside, At: at,
@@ -153,6 +163,7 @@ func (w *ConsoleWorld) cycle(l RecordedStory, text string, at time.Time, whole b
 		spaces.GoalSet{Text: text, Status: text},
 		spaces.NoteAdded{Text: text, Label: text, Cycle: id},
 	}
+	c.Shown = []string{"c1"}
 	c.Timers = []spaces.WakeTimer{{ID: w.mint(), Mind: l.Mind, Kind: spaces.TimerPlan, Space: l.Space, Note: text, Due: at.Add(24 * time.Hour), Cycle: id, Plan: "p" + w.mint(), Cron: text}}
 	if whole {
 		c.Effect = []spaces.RoomEffect{{
@@ -161,7 +172,7 @@ func (w *ConsoleWorld) cycle(l RecordedStory, text string, at time.Time, whole b
 			Origin: &spaces.SendOrigin{Space: l.Space, Cycle: id, Why: text},
 		}}
 		c.Upto = wake.Rows[len(wake.Rows)-1].Seq
-		c.Close = &spaces.CycleClose{Stop: spaces.StopCompleted, Detail: text, Rest: text, Denials: 1, Manifest: w.Offered, Plan: c.Step.Frame}
+		c.Close = &spaces.CycleClose{Stop: spaces.StopCompleted, Model: text, Answered: spaces.AnsweredInWords, Detail: text, Rest: text, Denials: 1, Manifest: w.Offered, Plan: c.Step.Frame}
 	}
 	w.commit(c)
 	return id, wake.Events[0].ID
@@ -189,7 +200,7 @@ func (w *ConsoleWorld) step(wake *spaces.Wake, n int, at time.Time, text string,
 		Lease: wake.Lease, Active: wake.Cycle.Active, At: at,
 		Step: spaces.Step{
 			Cycle: wake.Cycle.ID, N: n, Phase: spaces.Engagement, State: spaces.StepDone, Request: hud.Hash(prompt), Finish: text, At: at,
-			Usage: spaces.TokenUsage{Prompt: 4000, Cached: 3000, Output: 50, Estimated: 3900, Calls: 1}, Frame: plan, Shown: made,
+			Usage: spaces.TokenUsage{Prompt: 4000, Cached: 3000, Output: 50, Estimated: 3900, Calls: 1, Cost: 3000}, Frame: plan, Shown: made,
 		},
 	}
 }

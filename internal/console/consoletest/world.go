@@ -25,6 +25,7 @@ import (
 	"github.com/trestle-bridge/trestle/internal/pubsub/inproc"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
 	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
+	"github.com/trestle-bridge/trestle/shell/prompts"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -34,6 +35,8 @@ type ConsoleWorld struct {
 	Store   *sqlstore.Store
 	Bus     *inproc.EventBus
 	Program *FakeProgram
+	// Prompts are the versions of what agents are told; its folder is that of the world.
+	Prompts *PromptShelf
 	// Offered are the acts that runs are offered from now on.
 	Offered spaces.ToolManifest
 
@@ -62,8 +65,13 @@ func Open(tb testing.TB) *ConsoleWorld {
 		}
 	})
 	w.Store = store
+	w.Prompts = &PromptShelf{prompts.PromptRegistry{Folder: tb.TempDir(), Reader: store.Prompts()}, store.Prompts()}
 	o := console.Options{
-		Store: store.Console(), Keys: store.Keys(), Process: w.Program, Jobs: longWork{store.Jobs(), store.Jobs()}, Settings: w.Program, Live: stream{w.Bus},
+		Store: store.Console(), Keys: store.Keys(), Process: w.Program, Jobs: longWork{store.Jobs(), store.Jobs()}, Settings: w.Program, Live: stream{w.Bus}, Desk: w.Program, Prompts: w.Prompts,
+		PersonTools: http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) { fmt.Fprint(rw, console.AccessOf(r.Context()).As) }),
+		Grant: func(_ context.Context, q console.TokenRequest) (console.PersonAccess, error) {
+			return console.PersonAccess{Person: "maya", As: q.As, Agent: q.Agent, Send: q.Send}, nil
+		},
 		Tools: Acts, Metrics: http.NotFoundHandler(), Access: w.Access, Logger: slog.New(slog.NewTextHandler(alarm{tb}, &slog.HandlerOptions{Level: slog.LevelError})),
 	}
 	a := api.New(o)
@@ -119,6 +127,15 @@ func (w *ConsoleWorld) Allow(a console.Access) {
 func (w *ConsoleWorld) Key(kind console.KeyKind) console.IssuedKey {
 	w.t.Helper()
 	m := console.NewKey(kind, "test", time.Now())
+	w.ok(w.Store.Keys().AddKey(w.t.Context(), m.Key))
+	return m
+}
+
+// PersonKey adds a token for the rooms of a person and returns it.
+func (w *ConsoleWorld) PersonKey(a console.PersonAccess) console.IssuedKey {
+	w.t.Helper()
+	m := console.NewKey(console.KeyToken, "test", time.Now())
+	m.Person = &a
 	w.ok(w.Store.Keys().AddKey(w.t.Context(), m.Key))
 	return m
 }

@@ -28,6 +28,8 @@ func (site mindPages) pageMinds(r *http.Request) (view, error) {
 type mindPage struct {
 	pageLayout
 	Mind     string
+	Wordy    string // the model, where it answers in words
+	Model    console.ModelUse
 	Keyframe *spaces.Keyframe
 	Runs     api.RunsAnswer
 }
@@ -37,8 +39,11 @@ func (site mindPages) pageMind(r *http.Request) (view, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &mindPage{pageLayout: pageLayout{Title: m.String(), Terminal: "trestle hud " + m.String()}, Mind: m.String()}
+	p := &mindPage{pageLayout: pageLayout{Title: m.String(), Terminal: "trestle hud " + m.String()}, Mind: m.String(), Model: site.Settings.Model(m.Agent)}
 	if p.Keyframe, _, err = site.Store.Turns(r.Context(), m, 1); err != nil {
+		return nil, err
+	}
+	if p.Wordy, err = site.Store.WordyModel(r.Context(), m); err != nil {
 		return nil, err
 	}
 	p.Runs, err = site.api.Runs.ListRuns(r, console.Filter{Agent: m.Agent, Circle: m.Circle, Before: spaces.CycleID(r.URL.Query().Get("before")), Limit: console.DefaultLimit})

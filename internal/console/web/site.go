@@ -58,7 +58,7 @@ var staticFiles embed.FS
 
 // Routes returns the routes of the pages and of the files that they load.
 func (site *Site) Routes() []console.Route {
-	runs, minds := runPages{site}, mindPages{site}
+	runs, minds, desk := runPages{site}, mindPages{site}, deskPages{site}
 	return []console.Route{
 		{Pattern: "GET /static/{file}", Access: console.ForAnyone, Handle: site.serveStatic},
 		{Pattern: "GET /{$}", Access: console.ForCredential, Handle: site.page("now", site.pageNow)},
@@ -74,6 +74,14 @@ func (site *Site) Routes() []console.Route {
 		{Pattern: "GET /runs/{id}", Access: console.ForCredential, Handle: site.page("run", runs.pageRun)},
 		{Pattern: "POST /runs/{id}/cancel", Access: console.ForCredential, Handle: runs.pageCancelRun},
 		{Pattern: "GET /runs/{id}/steps/{n}", Access: console.ForCredential, Handle: site.page("frame", runs.pageFrame)},
+		{Pattern: "GET /prompts", Access: console.ForCredential, Handle: site.page("prompts", site.pagePrompts)},
+		{Pattern: "GET /prompts/{version}", Access: console.ForCredential, Handle: site.page("prompt", site.pagePrompt)},
+		{Pattern: "POST /prompts/{version}/{verb}", Access: console.ForCredential, Handle: site.pageChangePrompt},
+		{Pattern: "GET /tools", Access: console.ForCredential, Handle: site.page("tools", desk.pageTools)},
+		{Pattern: "POST /tools/{server}/accept", Access: console.ForCredential, Handle: desk.pageAcceptTools},
+		{Pattern: "GET /approvals", Access: console.ForCredential, Handle: site.page("approvals", desk.pageApprovals)},
+		{Pattern: "POST /approvals/revoke", Access: console.ForCredential, Handle: desk.pageRevoke},
+		{Pattern: "POST /approvals/{code}/{verb}", Access: console.ForCredential, Handle: desk.pageDecide},
 		{Pattern: "GET /denials", Access: console.ForCredential, Handle: site.page("denials", runs.pageDenials)},
 		{Pattern: "GET /live", Access: console.ForCredential, Handle: site.page("live", site.pageLive)},
 		{Pattern: "GET /jobs", Access: console.ForCredential, Handle: site.page("jobs", site.pageJobs)},
@@ -125,7 +133,10 @@ var sections = []navItem{
 	{Name: "Minds", Path: "/minds"},
 	{Name: "Memory", Path: "/memory"},
 	{Name: "Runs", Path: "/runs"},
+	{Name: "Tools", Path: "/tools"},
+	{Name: "Approvals", Path: "/approvals"},
 	{Name: "Denials", Path: "/denials"},
+	{Name: "Prompts", Path: "/prompts"},
 	{Name: "Live", Path: "/live"},
 	{Name: "Jobs", Path: "/jobs"},
 	{Name: "Problems", Path: "/problems"},
@@ -139,8 +150,8 @@ func (site *Site) parseTemplates() map[string]*template.Template {
 	template.Must(shared.ParseFS(templateFiles, "templates/layout.html", "templates/denial_rows.html"))
 	all := map[string]*template.Template{}
 	for _, name := range []string{
-		"login", "opened", "missing", "now", "spaces", "space", "uplinks", "minds", "mind", "memory", "frame", "runs", "run",
-		"denials", "live", "jobs", "problems", "settings", "search",
+		"login", "opened", "missing", "now", "spaces", "space", "uplinks", "minds", "mind", "memory", "frame", "runs", "run", "prompts", "prompt",
+		"tools", "approvals", "denials", "live", "jobs", "problems", "settings", "search",
 	} {
 		all[name] = template.Must(template.Must(shared.Clone()).ParseFS(templateFiles, "templates/"+name+".html"))
 	}
@@ -190,6 +201,7 @@ func (site *Site) fillLayout(r *http.Request, name string, t *pageLayout) error 
 		t.Title = "Nothing here"
 	}
 	problems, problemsErr := site.Process.Problems(r.Context())
+	approvals, approvalsErr := site.Desk.Approvals(r.Context())
 	for _, s := range sections {
 		s.Here = r.URL.Path == s.Path || s.Path != "/" && strings.HasPrefix(r.URL.Path, s.Path+"/")
 		if s.Path == "/minds" && strings.Contains(r.URL.Path, "/steps/") {
@@ -197,8 +209,11 @@ func (site *Site) fillLayout(r *http.Request, name string, t *pageLayout) error 
 		} else if strings.Contains(r.URL.Path, "/steps/") {
 			s.Here = false
 		}
-		if s.Path == "/problems" {
+		switch s.Path {
+		case "/problems":
 			s.Count = len(problems)
+		case "/approvals":
+			s.Count = len(approvals.Waiting)
 		}
 		t.Nav = append(t.Nav, s)
 	}
@@ -207,10 +222,7 @@ func (site *Site) fillLayout(r *http.Request, name string, t *pageLayout) error 
 		t.Lights = console.Indicators(site.Process.Health(), tally, time.Now())
 		err = site.names.refresh(r.Context())
 	}
-	if err == nil {
-		err = problemsErr
-	}
-	return err
+	return errors.Join(err, problemsErr, approvalsErr)
 }
 
 // staticTypes are the files that pages load, with what they are.

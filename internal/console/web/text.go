@@ -1,6 +1,7 @@
 package web
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"html/template"
@@ -35,6 +36,12 @@ func (site *Site) templateFuncs() template.FuncMap {
 		"stopClass":     stopClass,
 		"deliveryClass": deliveryClass,
 		"jobClass":      jobClass,
+		"toolClass":     toolClass,
+		"serverClass":   serverClass,
+		"toolState":     func(s spaces.ToolRunState) string { return strings.ReplaceAll(string(s), "_", " ") },
+		"args":          readableArgs,
+		"millis":        func(ms int64) string { return console.Span(time.Duration(ms) * time.Millisecond) },
+		"between":       func(from, to time.Time) string { return console.Span(to.Sub(from)) },
 		"spaceName":     site.names.ofSpace,
 		"mindName":      site.names.ofMind,
 	}
@@ -62,7 +69,7 @@ func stopClass(s spaces.StopReason) string {
 	switch s {
 	case spaces.StopCompleted, spaces.StopSilent:
 		return "good"
-	case spaces.StopSkipped, spaces.StopSuperseded, spaces.StopSleeping, spaces.StopWaitingReply, spaces.StopCancelled:
+	case spaces.StopSkipped, spaces.StopSuperseded, spaces.StopSleeping, spaces.StopWaitingReply, spaces.StopWaitingTool, spaces.StopCancelled:
 		return "calm"
 	case spaces.StopBudget, spaces.StopMaxRetries, spaces.StopMaxSteps, spaces.StopTimeout, spaces.StopModelError,
 		spaces.StopCoordinator, spaces.StopNoCapableAgent, spaces.StopDependencyFailed:
@@ -81,6 +88,38 @@ func deliveryClass(s spaces.ActionState) string {
 		return "bad"
 	}
 	return "calm"
+}
+
+func toolClass(s spaces.ToolRunState) string {
+	switch s {
+	case spaces.ToolDone:
+		return "good"
+	case spaces.ToolRunning, spaces.ToolAsked:
+		return "open"
+	case spaces.ToolFailed, spaces.ToolDenied, spaces.ToolExpired, spaces.ToolUnknown:
+		return "bad"
+	case spaces.ToolReady, spaces.ToolCancelled:
+	}
+	return "calm"
+}
+
+func serverClass(status string) string {
+	switch status {
+	case "ready":
+		return "good"
+	case "failing":
+		return "bad"
+	}
+	return "calm"
+}
+
+// readableArgs writes the arguments of a call over several lines.
+func readableArgs(raw json.RawMessage) string {
+	var out bytes.Buffer
+	if err := json.Indent(&out, raw, "", "  "); err != nil {
+		return string(raw)
+	}
+	return out.String()
 }
 
 func jobClass(s jobs.JobState) string {

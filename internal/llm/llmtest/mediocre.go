@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"github.com/trestle-bridge/trestle/internal/llm"
 )
@@ -48,7 +49,7 @@ func (m MediocreModel) Generate(ctx context.Context, r llm.ModelRequest) (llm.Mo
 	if ctx.Err() != nil {
 		return llm.ModelResponse{}, llm.Interrupted(ctx)
 	}
-	if r.NoCalls {
+	if r.NoCalls && !strings.Contains(r.Messages[len(r.Messages)-2].Text, "Write your answer now") {
 		return fillResponse(r, llm.ModelResponse{Text: "I should answer."}), nil
 	}
 	return fillResponse(r, m.response(r)), nil
@@ -81,6 +82,9 @@ func (m MediocreModel) response(r llm.ModelRequest) llm.ModelResponse {
 		one.Calls = append(one.Calls, second)
 		return one
 	case SearchesForever:
+		if r.NoCalls {
+			return llm.ModelResponse{Text: m.Answer}
+		}
 		return call("search", map[string]any{"query": m.Answer})
 	case ThinksAloud:
 		return call("send_message", map[string]any{"text": "<think>They want to know it.</think>\n" + m.Answer})

@@ -153,8 +153,10 @@ func Call(id, name string, args any) llm.ToolCall {
 	return llm.ToolCall{ID: id, Name: name, Args: string(b)}
 }
 
-// fillResponse fills in the fields that a scripted response omits.
+// fillResponse fills in the fields that a scripted response omits. The result shares no
+// memory with resp: a step may be answered many times, and the server alters what it got.
 func fillResponse(r llm.ModelRequest, resp llm.ModelResponse) llm.ModelResponse {
+	resp.Calls = slices.Clone(resp.Calls)
 	if resp.Finish == "" {
 		resp.Finish = llm.Stopped
 		if len(resp.Calls) > 0 {
@@ -206,6 +208,9 @@ func hearPieces(ctx context.Context, r llm.ModelRequest, resp llm.ModelResponse,
 		}
 		if !waitFor(ctx, gap) {
 			return false
+		}
+		if r.Grew != nil {
+			r.Grew(len(piece))
 		}
 		if *into += piece; r.Hear != nil {
 			heard := soFar

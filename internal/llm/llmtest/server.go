@@ -265,7 +265,11 @@ func writeModelError(w http.ResponseWriter, err error) {
 	case llm.Rejected:
 		writeError(w, http.StatusBadRequest, "invalid_request_error", err.Error())
 	case llm.TooLong:
-		writeError(w, http.StatusBadRequest, "context_length_exceeded", "This model's maximum context length is exceeded.")
+		words := "This model's maximum context length is exceeded."
+		if e.Window > 0 {
+			words = fmt.Sprintf("This model's maximum context length is %d tokens.", e.Window)
+		}
+		writeError(w, http.StatusBadRequest, "context_length_exceeded", words)
 	}
 }
 

@@ -57,7 +57,7 @@ func (EchoModel) Generate(ctx context.Context, r llm.ModelRequest) (llm.ModelRes
 }
 
 func replyText(l InboxLine) string {
-	return fmt.Sprintf("%s You said: “%s”. Set OPENAI_BASE_URL and OPENAI_API_KEY for a real one.", label, oneLine(l.Text))
+	return fmt.Sprintf("%s You said: “%s”. Set OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY for a real one.", label, oneLine(l.Text))
 }
 
 // messageCall returns a call of send_message with an id that counts the earlier calls.

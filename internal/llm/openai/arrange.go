@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/trestle-bridge/trestle/internal/llm"
+	"github.com/trestle-bridge/trestle/internal/llm/modelhttp"
 )
 
 // Texts in messages that would otherwise be empty or missing.
@@ -26,7 +27,7 @@ func arrange(messages []llm.TranscriptMessage, d demandSet) []llm.TranscriptMess
 		messages = splitCalls(messages)
 	}
 	if d&(noToolMessages|noTools) != 0 {
-		messages = callsAsText(messages)
+		messages = modelhttp.CallsAsText(messages)
 	}
 	var out []llm.TranscriptMessage
 	for i := range messages {
@@ -98,37 +99,4 @@ func splitCalls(messages []llm.TranscriptMessage) []llm.TranscriptMessage {
 		i = results - 1
 	}
 	return out
-}
-
-// callsAsText writes calls and results as text of the assistant and the user, for
-// endpoints that accept no messages of tools.
-func callsAsText(messages []llm.TranscriptMessage) []llm.TranscriptMessage {
-	names := callNames(messages)
-	out := make([]llm.TranscriptMessage, len(messages))
-	for i, m := range messages {
-		switch {
-		case m.Role == llm.Result:
-			m = llm.TranscriptMessage{Role: llm.User, Text: "RESULT of " + names[m.CallID] + ": " + m.Text}
-		case len(m.Calls) > 0:
-			var text strings.Builder
-			text.WriteString(m.Text)
-			for _, call := range m.Calls {
-				text.WriteString("\n[called " + call.Name + " with " + call.Args + "]")
-			}
-			m = llm.TranscriptMessage{Role: llm.Assistant, Text: strings.TrimSpace(text.String())}
-		}
-		out[i] = m
-	}
-	return out
-}
-
-// callNames returns the names of the tools called, by the id of the call.
-func callNames(messages []llm.TranscriptMessage) map[string]string {
-	names := map[string]string{}
-	for i := range messages {
-		for _, call := range messages[i].Calls {
-			names[call.ID] = call.Name
-		}
-	}
-	return names
 }

@@ -3,7 +3,6 @@ package openai
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,16 +12,16 @@ import (
 	"unicode/utf8"
 
 	"github.com/trestle-bridge/trestle/internal/llm"
+	"github.com/trestle-bridge/trestle/internal/llm/modelhttp"
 )
 
-var (
-	errCut       = errors.New("the answer was cut off")
-	errManyCalls = errors.New("the answer has more calls than any model means")
-	errBroken    = errors.New("the endpoint broke off with an error it does not explain")
-)
+var errManyCalls = errors.New("the answer has more calls than any model means")
 
-// mostCalls bounds the calls of one answer.
-const mostCalls = 512
+// Limits of one answer: its calls, and the bytes of the id of each.
+const (
+	mostCalls = 512
+	mostID    = 256
+)
 
 // A streamAssembler assembles the pieces of one answer.
 //
@@ -30,7 +29,7 @@ const mostCalls = 512
 // and name; endpoints omit or repeat any of the three. See partFor.
 type streamAssembler struct {
 	request llm.ModelRequest
-	watch   *callTimeouts
+	watch   *modelhttp.CallTimeouts
 	sees    bool // its images were sent
 	// plainNames is true when the tools were sent by their plain names.
 	plainNames bool
@@ -39,39 +38,38 @@ type streamAssembler struct {
 	reasoning  strings.Builder
 	calls      []*partialCall
 	output     int // bytes of text, names and arguments
-	reason     string
+	reason     modelhttp.FinishField
 	usage      *usage
 	plain      bool // a whole answer came, not pieces
 	done       bool // the endpoint said that the stream ends
+	counted    bool // the usage came after the pieces
 	pieces     int  // that held something of the answer
 	words      []byte
-	lost       string    // the first event that could not be decoded
-	refusal    *apiError // what the endpoint said in place of choices
+	lost       string                   // the first event that could not be decoded
+	refusal    *modelhttp.EndpointError // what the endpoint said in place of choices
 }
 
 // A partialCall is a tool call that is still arriving.
 type partialCall struct {
-	index   position
-	id      string
-	name    string
-	args    *strings.Builder
-	last    string // piece of args
-	growing bool   // last begins with the piece before
+	index modelhttp.IndexField
+	id    string
+	name  string
+	args  *modelhttp.CallArguments
 }
 
 // readAll adds all events of an answer. What comes after a reason to finish is not
 // waited for long: some endpoints leave the body open.
-func (a *streamAssembler) readAll(events *eventReader) error {
+func (a *streamAssembler) readAll(events *modelhttp.EventReader) error {
 	for !a.done {
-		e, err := events.next()
+		e, err := events.Next()
 		if err == nil {
 			err = a.add(e)
 		}
 		switch {
 		case err == nil && a.reason != "":
-			a.watch.ending()
+			a.watch.Ending()
 		case err == nil:
-		case errors.Is(err, io.EOF), a.reason != "" && !errors.Is(err, errTooLarge):
+		case errors.Is(err, io.EOF), a.reason != "" && !errors.Is(err, modelhttp.ErrTooLarge):
 			return nil
 		default:
 			return err
@@ -82,71 +80,59 @@ func (a *streamAssembler) readAll(events *eventReader) error {
 
 // add adds the next event of the answer. It returns an error when the endpoint says
 // that it failed.
-func (a *streamAssembler) add(e answerEvent) error {
-	data := bytes.TrimSpace(e.data)
-	if isDone(data) {
+func (a *streamAssembler) add(e modelhttp.AnswerEvent) error {
+	data := bytes.TrimSpace(e.Data)
+	if modelhttp.IsDone(data) {
 		a.done = true
 		return nil
 	}
-	if e.name == "error" {
-		return inAnswer(readReason(data))
+	if e.Name == "error" {
+		return modelhttp.ErrorInAnswer(modelhttp.ReadReason(data))
 	}
 	switch {
 	case len(data) == 0, data[0] != '{' && data[0] != '[':
-		if len(a.words) < keptWords { // words, or a sign of life
-			a.words = append(append(a.words, data[:min(len(data), keptWords)]...), ' ')
+		if len(a.words) < modelhttp.KeptWords { // words, or a sign of life
+			a.words = append(append(a.words, data[:min(len(data), modelhttp.KeptWords)]...), ' ')
 		}
 		return nil
 	case data[0] == '[':
-		return a.addList(data)
+		return modelhttp.EachListed(data, func(one []byte) error { return a.add(modelhttp.AnswerEvent{Data: one}) }, a.lose)
 	}
 	var c chunk
-	if err := decodeLenient(data, &c); err != nil {
-		if a.reason != "" {
-			return nil // nothing of the answer
-		}
-		a.lost = cmp.Or(a.lost, plainWords(data), "an event that is no text")
+	if err := modelhttp.DecodeLenient(data, &c); err != nil {
+		a.lose(data)
 		return nil
 	}
 	return a.addChunk(&c, data)
 }
 
-// addList adds the chunks of a list, in which Google wraps errors.
-func (a *streamAssembler) addList(data []byte) error {
-	var list []json.RawMessage
-	if decodeLenient(data, &list) != nil {
-		a.lost = cmp.Or(a.lost, plainWords(data))
-		return nil
+// lose notes an event that cannot be decoded. After the reason to finish it is no part of
+// the answer.
+func (a *streamAssembler) lose(data []byte) {
+	if a.reason == "" {
+		a.lost = cmp.Or(a.lost, modelhttp.PlainWords(data), "an event that is no text")
 	}
-	for _, one := range list {
-		if !bytes.HasPrefix(one, []byte("{")) {
-			continue
-		}
-		if err := a.add(answerEvent{data: one}); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func (a *streamAssembler) addChunk(c *chunk, data []byte) error {
-	if err := a.failure(c.Error); err != nil {
+	if err := modelhttp.FailureIn(c.Error); err != nil {
 		return err
 	}
-	if c.Usage != nil {
+	if _, ok := c.Usage.tokens(); ok {
 		a.usage = c.Usage
+		a.counted = len(c.Choices) == 0 && a.pieces > 0
 	}
-	if len(c.Choices) == 0 && a.refusal == nil {
-		if r := readReason(data); r.isFailure() {
-			a.refusal = inAnswer(r) // of an answer that has nothing else
+	if len(c.Choices) == 0 && a.refusal == nil && !a.counted {
+		if r := modelhttp.ReadReason(data); r.IsFailure() {
+			a.refusal = modelhttp.ErrorInAnswer(r) // of an answer that has nothing else
 		}
 	}
 	for i := range c.Choices {
 		o := &c.Choices[i]
-		if o.Index.n != 0 {
+		if o.Index.N != 0 {
 			continue // one choice was requested
 		}
-		if err := a.failure(o.Error); err != nil {
+		if err := modelhttp.FailureIn(o.Error); err != nil {
 			return err
 		}
 		a.addChoice(o)
@@ -162,39 +148,18 @@ func (a *streamAssembler) addChunk(c *chunk, data []byte) error {
 
 // soFar returns the answer as far as it has arrived.
 func (a *streamAssembler) soFar() llm.ModelResponse {
-	resp := llm.ModelResponse{Text: withoutReasoning(wholeText(a.text.String(), false))}
+	var resp llm.ModelResponse
+	_, resp.Text = splitReasoning(modelhttp.WholeText(a.text.String(), false))
 	if !a.request.NoCalls {
 		for _, p := range a.calls {
-			resp.Calls = append(resp.Calls, llm.ToolCall{ID: p.id, Name: a.toolName(p.name), Args: wholeText(p.args.String(), false)})
+			resp.Calls = append(resp.Calls, llm.ToolCall{ID: p.id, Name: a.toolName(p.name), Args: p.args.SoFar()})
 		}
 	}
 	return resp
 }
 
-// failure returns the error in the value of an error field, or nil when it reports none.
-func (a *streamAssembler) failure(raw json.RawMessage) error {
-	if !isSet(raw) {
-		return nil
-	}
-	r := readError(raw)
-	if r.isFailure() || r.Message == "" && r.Code != "" && r.Code != "0" && r.Code != "200" {
-		return inAnswer(r)
-	}
-	return nil
-}
-
-// inAnswer returns the error of a reason that came within an answer.
-func inAnswer(r errorReason) *apiError {
-	if r.Message == "" {
-		r.Message = errBroken.Error()
-	}
-	return &apiError{status: httpStatus(r.number), retryAfter: waitIn(r.Message), reason: r}
-}
-
 func (a *streamAssembler) addChoice(c *choice) {
-	if reason := strings.ToLower(string(c.Finish)); reason != "" && reason != "null" {
-		a.reason = reason
-	}
+	a.reason = cmp.Or(c.Finish, a.reason)
 	p := c.Delta
 	if p.isEmpty() && c.Message != nil {
 		if p = c.Message; a.pieces > 0 {
@@ -209,36 +174,39 @@ func (a *streamAssembler) addChoice(c *choice) {
 		return
 	}
 	a.pieces++
-	if a.reasoning.Len() < mostReasoning {
-		a.reasoning.WriteString(p.reasoning())
-	}
-	a.text.WriteString(string(p.Content))
-	a.text.WriteString(string(p.Refusal))
+	limit := llm.KeptBytes(a.request.MaxOutput)
+	a.reasoning.WriteString(llm.CutText(p.reasoning(), min(modelhttp.MostReasoning, limit)-a.reasoning.Len()))
 	before := a.output
-	a.output += len(p.Content) + len(p.Refusal)
+	for _, words := range []string{string(p.Content), string(p.Refusal)} {
+		a.text.WriteString(llm.CutText(words, limit-a.output))
+		a.output += len(words)
+	}
 	calls := p.calls()
 	for i := range calls {
-		a.addCall(&calls[i])
+		if a.addCall(&calls[i]); a.output > limit || len(a.calls) > mostCalls {
+			break
+		}
 	}
-	a.watch.grow(a.output - before + len(p.reasoning()))
-	if a.request.MaxOutput > 0 && a.output > max(leastKept, a.request.MaxOutput*tokenBytes) {
-		a.reason, a.done = lengthReasons[0], true // the endpoint does not keep to the limit
+	a.watch.Grow(a.output - before + len(p.reasoning()))
+	if a.output > limit {
+		a.reason, a.done = modelhttp.LengthReached, true // the endpoint does not keep to the limit
 	}
 }
 
-// Limits of what is kept of one answer: bytes for each token of its output limit, and
-// the bytes that are kept whatever the limit.
-const (
-	tokenBytes = 16
-	leastKept  = 16 << 10
-)
-
+// addCall adds a part of a call. Of one that makes the answer too long nothing is kept:
+// such an answer has no calls.
 func (a *streamAssembler) addCall(c *callPart) {
 	name, args := c.name(), c.args()
 	a.output += len(name) + len(args)
+	if len(c.ID) > mostID {
+		c.ID = "" // a new one is made
+	}
+	if a.output > llm.KeptBytes(a.request.MaxOutput) {
+		return
+	}
 	p := a.partFor(c)
 	if p == nil {
-		p = &partialCall{index: c.Index, id: string(c.ID), args: new(strings.Builder)}
+		p = &partialCall{index: c.Index, id: string(c.ID), args: new(modelhttp.CallArguments)}
 		a.calls = append(a.calls, p)
 	}
 	if p.id == "" {
@@ -250,36 +218,11 @@ func (a *streamAssembler) addCall(c *callPart) {
 	case name != "":
 		p.name += name
 	}
-	p.addArgs(args)
-}
-
-// addArgs adds a piece of the arguments. Some endpoints send all that came so far in
-// each piece, or repeat the whole at the end.
-func (p *partialCall) addArgs(args string) {
-	if args == "" || args == p.args.String() && isObject(args) {
-		return
-	}
-	p.growing = strings.HasPrefix(args, p.last)
-	p.last = args
-	p.args.WriteString(args)
+	p.args.Add(args)
 }
 
 // arguments returns the whole arguments.
-func (p *partialCall) arguments() string {
-	all := wholeText(p.args.String(), true)
-	if p.growing && len(p.last) < p.args.Len() && !isObject(all) {
-		if last := wholeText(p.last, true); isObject(last) {
-			return last
-		}
-	}
-	return cmp.Or(all, "{}")
-}
-
-// isObject reports whether text is one JSON object.
-func isObject(text string) bool {
-	text = strings.TrimSpace(text)
-	return strings.HasPrefix(text, "{") && json.Valid([]byte(text))
-}
+func (p *partialCall) arguments() string { return cmp.Or(p.args.Whole(), "{}") }
 
 // partFor returns the call that c continues, or nil when it begins one.
 func (a *streamAssembler) partFor(c *callPart) *partialCall {
@@ -291,13 +234,13 @@ func (a *streamAssembler) partFor(c *callPart) *partialCall {
 		return a.continued(c, last)
 	}
 	for _, p := range slices.Backward(a.calls) {
-		sameIndex := !c.Index.known || !p.index.known || c.Index.n == p.index.n
+		sameIndex := !c.Index.Known || !p.index.Known || c.Index.N == p.index.N
 		switch {
 		case c.ID != "" && string(c.ID) == p.id:
 			if sameIndex || c.name() == "" {
 				return p
 			}
-		case c.Index.known && p.index.known && sameIndex, !c.Index.known && p == last:
+		case c.Index.Known && p.index.Known && sameIndex, !c.Index.Known && p == last:
 			if p.continuedBy(c) {
 				return p
 			}
@@ -312,10 +255,10 @@ func (a *streamAssembler) partFor(c *callPart) *partialCall {
 // a complete call is not continued while the last one is open.
 func (a *streamAssembler) continued(c *callPart, last *partialCall) *partialCall {
 	for _, p := range slices.Backward(a.calls) {
-		if !c.Index.known || !p.index.known || p.index.n != c.Index.n {
+		if !c.Index.Known || !p.index.Known || p.index.N != c.Index.N {
 			continue
 		}
-		if p != last && isObject(p.args.String()) && !isObject(last.args.String()) {
+		if p != last && modelhttp.IsObject(p.args.Text()) && !modelhttp.IsObject(last.args.Text()) {
 			return last
 		}
 		return p
@@ -333,18 +276,11 @@ func (p *partialCall) continuedBy(c *callPart) bool {
 	if c.ID != "" && p.id != "" {
 		return false
 	}
-	if c.Index.known && c.name() == p.name && c.args() == p.args.String() {
+	if c.Index.Known && c.name() == p.name && c.args() == p.args.Text() {
 		return true // the whole call repeated
 	}
-	return p.args.Len() == 0 || !isObject(p.args.String())
+	return p.args.IsEmpty() || !modelhttp.IsObject(p.args.Text())
 }
-
-// The reasons to finish, as endpoints name them in lower case.
-var (
-	failedReasons  = []string{"error", "network_error", "failed", "abort", "aborted", "cancelled", "insufficient_system_resource"}
-	lengthReasons  = []string{"length", "max_tokens", "max_output_tokens", "max_length", "token_limit", "model_length", "model_context_window_exceeded"}
-	blockedReasons = []string{"content_filter", "content-filter", "safety", "recitation", "sensitive", "refusal", "prohibited_content", "blocklist"}
-)
 
 // finish returns the whole answer. sent is the size of the request in bytes, and words
 // is what the endpoint sent in no known form.
@@ -352,47 +288,36 @@ func (a *streamAssembler) finish(sent int, words []byte) (llm.ModelResponse, err
 	a.mergeNameless()
 	words = append(words, a.words...)
 	switch {
-	case slices.Contains(failedReasons, a.reason):
-		return llm.ModelResponse{}, inAnswer(errorReason{})
+	case a.reason.Failed():
+		return llm.ModelResponse{}, modelhttp.ErrorInAnswer(modelhttp.ErrorReason{})
 	case a.lost != "":
 		return llm.ModelResponse{}, fmt.Errorf("the answer cannot be read: %s", a.lost)
-	case a.reason != "", a.plain, a.done && a.pieces > 0, a.ended():
+	case a.reason != "", a.plain, a.done && a.pieces > 0, a.counted && len(a.calls) == 0, a.ended():
 	case a.refusal != nil:
 		return llm.ModelResponse{}, a.refusal
 	default:
-		return llm.ModelResponse{}, cutWith(words)
+		return llm.ModelResponse{}, modelhttp.CutAnswer(words)
 	}
 	if a.pieces == 0 && a.refusal != nil {
 		return llm.ModelResponse{}, a.refusal
 	}
-	resp := llm.ModelResponse{Text: withoutReasoning(wholeText(a.text.String(), true)), Finish: a.finishReason(), Usage: a.tokenUsage(sent)}
+	resp := llm.ModelResponse{Finish: a.reason.Reason(len(a.calls) > 0 && !a.request.NoCalls), Usage: a.tokenUsage(sent)}
+	resp.Reasoning, resp.Text = splitReasoning(modelhttp.WholeText(a.text.String(), true))
+	resp.Reasoning = cmp.Or(strings.TrimSpace(modelhttp.WholeText(a.reasoning.String(), true)), resp.Reasoning)
 	if resp.Finish == llm.Called {
 		resp.Calls = a.wholeCalls()
 	}
 	return resp, nil
 }
 
-// cutWith returns the error of an answer that came to nothing, with the words in it.
-func cutWith(words []byte) error {
-	text := plainWords(words)
-	if text == "" {
-		return errCut
-	}
-	r := &apiError{reason: errorReason{Message: text}}
-	if k := r.kindByWords(llm.Garbled); k != llm.Garbled {
-		return r
-	}
-	return fmt.Errorf("the answer is no completion: %s", text)
-}
-
-// ended reports whether an answer that was not ended by a reason is whole: each of its
-// calls is, or the usage came after it.
+// ended reports whether an answer with calls that was not ended by a reason is whole: each
+// of its calls is.
 func (a *streamAssembler) ended() bool {
 	if len(a.calls) == 0 {
 		return false
 	}
 	for _, p := range a.calls {
-		if p.name == "" || !isObject(p.arguments()) {
+		if p.name == "" || !modelhttp.IsObject(p.args.Whole()) {
 			return false
 		}
 	}
@@ -404,26 +329,12 @@ func (a *streamAssembler) ended() bool {
 func (a *streamAssembler) mergeNameless() {
 	for i := 1; i < len(a.calls); i++ {
 		p, before := a.calls[i], a.calls[i-1]
-		if p.name == "" && before.args.Len() == 0 {
-			before.args, before.last, before.growing = p.args, p.last, p.growing
+		if p.name == "" && before.args.IsEmpty() {
+			before.args = p.args
 			a.calls = slices.Delete(a.calls, i, i+1)
 			i--
 		}
 	}
-}
-
-// finishReason returns the finish reason, corrected by the calls: endpoints send stop with
-// calls and tool_calls without any.
-func (a *streamAssembler) finishReason() llm.FinishReason {
-	switch {
-	case slices.Contains(lengthReasons, a.reason):
-		return llm.Length
-	case slices.Contains(blockedReasons, a.reason):
-		return llm.Blocked
-	case len(a.calls) > 0 && !a.request.NoCalls:
-		return llm.Called
-	}
-	return llm.Stopped
 }
 
 // tokenUsage returns the reported usage, or an estimate: a quarter of the bytes, plus
@@ -449,7 +360,7 @@ func (a *streamAssembler) wholeCalls() []llm.ToolCall {
 	calls := make([]llm.ToolCall, 0, len(a.calls))
 	for _, p := range a.calls {
 		id := p.id
-		if id == "" || a.hasCallID(id) || slices.ContainsFunc(calls, func(c llm.ToolCall) bool { return c.ID == id }) {
+		if id == "" || a.request.HasCallID(id) || slices.ContainsFunc(calls, func(c llm.ToolCall) bool { return c.ID == id }) {
 			id = a.mint()
 		}
 		calls = append(calls, llm.ToolCall{ID: id, Name: a.toolName(validToolName(p.name)), Args: p.arguments()})
@@ -482,35 +393,23 @@ func validToolName(name string) string {
 	return cmp.Or(name[:min(len(name), mostName)], "_")
 }
 
-// hasCallID reports whether the request has a call with that id.
-func (a *streamAssembler) hasCallID(id string) bool {
-	for i := range a.request.Messages {
-		for j := range a.request.Messages[i].Calls {
-			if a.request.Messages[i].Calls[j].ID == id {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // Many servers return the reasoning of a model between these tags.
 const (
 	thinking = "<think>"
 	thought  = "</think>"
 )
 
-// withoutReasoning returns an answer without the reasoning in front of it, so that
-// it is neither sent nor stored as context. Some chat templates consume the opening
-// tag, so a closing tag alone on its line counts too.
-func withoutReasoning(text string) string {
+// splitReasoning returns the reasoning in front of an answer, and the answer without it,
+// so that it is neither sent nor stored as context. Some chat templates consume the
+// opening tag, so a closing tag alone on its line counts too.
+func splitReasoning(text string) (reasoning, answer string) {
 	before, after, ended := strings.Cut(text, thought)
 	begun := strings.HasPrefix(strings.TrimSpace(before), thinking)
 	switch {
-	case begun && !ended:
-		return "" // it ended within the reasoning
+	case begun && !ended: // it ended within the reasoning
+		return strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(before), thinking)), ""
 	case begun, ended && !strings.Contains(before, thinking) && strings.HasSuffix(before, "\n") && strings.HasPrefix(after, "\n"):
-		return strings.TrimSpace(after)
+		return strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(before), thinking)), strings.TrimSpace(after)
 	}
-	return text
+	return "", text
 }

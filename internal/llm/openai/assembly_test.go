@@ -15,6 +15,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/internal/llm"
 	"github.com/trestle-bridge/trestle/internal/llm/llmtest"
+	"github.com/trestle-bridge/trestle/internal/llm/modelhttp"
 )
 
 // numbered mints m1, m2, …
@@ -44,9 +45,9 @@ func TestContentIsWhatTheStandardLibraryReads(t *testing.T) {
 		if json.Unmarshal(raw, &want) != nil {
 			return // never gets there
 		}
-		var read contentText
+		var read modelhttp.ContentField
 		err := json.Unmarshal(raw, &read)
-		if got := wholeText(string(read), true); err != nil || got != want {
+		if got := modelhttp.WholeText(string(read), true); err != nil || got != want {
 			t.Fatalf("%q becomes %q, want %q (%v)", raw, got, want, err)
 		}
 	})
@@ -144,7 +145,7 @@ func TestCallsAreAssembledHoweverTheyCome(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			c := canned(t, 200, nil, tt.body)
-			c.options.MintID = numbered()
+			c.Options.MintID = numbered()
 			r := hello
 			r.Messages = append(r.Messages[:2:2],
 				llm.TranscriptMessage{Role: llm.Assistant, Calls: []llm.ToolCall{{ID: "old", Name: "x", Args: "{}"}}},
@@ -226,7 +227,7 @@ func TestReasoningIsRemovedFromAnswers(t *testing.T) {
 		"Write <think>\nhm\n</think>\nbefore.": "Write <think>\nhm\n</think>\nbefore.",
 		"Hi\n":                                 "Hi\n",
 	} {
-		if got := withoutReasoning(text); got != want {
+		if _, got := splitReasoning(text); got != want {
 			t.Errorf("%q says %q, want %q", text, got, want)
 		}
 	}
@@ -241,6 +242,7 @@ func TestUsageIsTheEndpointsOrAnEstimate(t *testing.T) {
 		"said":        {`{"prompt_tokens":10,"completion_tokens":3,"prompt_tokens_details":{"cached_tokens":8}}`, llm.TokenUsage{Prompt: 10, Cached: 8, Output: 3}},
 		"as floats":   {`{"prompt_tokens":10.0,"completion_tokens":3.0}`, llm.TokenUsage{Prompt: 10, Output: 3}},
 		"cache hits":  {`{"prompt_tokens":10,"completion_tokens":3,"prompt_cache_hit_tokens":4}`, llm.TokenUsage{Prompt: 10, Cached: 4, Output: 3}},
+		"written":     {`{"prompt_tokens":10,"completion_tokens":3,"prompt_tokens_details":{"cached_tokens":4,"cache_write_tokens":60}}`, llm.TokenUsage{Prompt: 10, Cached: 4, Written: 6, Output: 3}},
 		"impossible":  {`{"prompt_tokens":10,"completion_tokens":-3,"prompt_tokens_details":{"cached_tokens":80}}`, llm.TokenUsage{Prompt: 10, Cached: 10}},
 		"overflowing": {`{"prompt_tokens":1e300,"completion_tokens":3}`, llm.TokenUsage{Prompt: 1<<31 - 1, Output: 3}},
 		"zeros":       {`{"prompt_tokens":0,"completion_tokens":0}`, llm.TokenUsage{Output: 2, Estimated: true}},
@@ -287,7 +289,7 @@ func TestAnswerStopsAtItsLimit(t *testing.T) {
 	body := stream(`{"choices":[{"delta":{"content":"` + strings.Repeat("a", 1000) + `"},"finish_reason":"stop"}]}`)
 	for limit, want := range map[int64]bool{int64(len(body)): true, int64(len(body)) - 1: false} {
 		c := canned(t, 200, nil, body)
-		c.options.MaxBytes = limit
+		c.Options.MaxBytes = limit
 		_, err := c.Generate(t.Context(), hello)
 		if (err == nil) != want {
 			t.Errorf("limit %d of %d bytes: error %v", limit, len(body), err)
@@ -304,7 +306,7 @@ func FuzzStream(f *testing.F) {
 	f.Add("<html>", 2)
 	f.Add("\ufeff\n\n: ping\n\n", 1)
 	f.Fuzz(func(t *testing.T, body string, step int) {
-		c := mustNew(t, Options{BaseURL: "http://model.test", MaxBytes: 1 << 16, Transport: fakeTransport(
+		c := mustNew(t, modelhttp.ClientOptions{BaseURL: "http://model.test", MaxBytes: 1 << 16, Transport: fakeTransport(
 			func(*http.Request) (*http.Response, error) {
 				src := io.NopCloser(&stepReader{strings.NewReader(body), step%512 + 1})
 				return &http.Response{StatusCode: http.StatusOK, Body: src}, nil
@@ -366,12 +368,12 @@ func FuzzTextOfAPiece(f *testing.F) {
 		if json.Unmarshal([]byte(text), &want) != nil || strings.TrimSpace(text) == "null" {
 			return
 		}
-		var a argumentText
-		var c contentText
-		if err := errors.Join(json.Unmarshal([]byte(text), &a), json.Unmarshal([]byte(text), &c)); err != nil || a != argumentText(c) {
+		var a modelhttp.ArgumentField
+		var c modelhttp.ContentField
+		if err := errors.Join(json.Unmarshal([]byte(text), &a), json.Unmarshal([]byte(text), &c)); err != nil || a != modelhttp.ArgumentField(c) {
 			t.Errorf("%s is %q as arguments and %q as content (%v)", text, a, c, err)
 		}
-		if got := wholeText(string(c), true); got != want && !strings.Contains(string(c), "\xed") { // which a half looks like
+		if got := modelhttp.WholeText(string(c), true); got != want && !strings.Contains(string(c), "\xed") { // which a half looks like
 			t.Errorf("%s is %q, want %q", text, got, want)
 		}
 	})
@@ -388,7 +390,7 @@ func TestAnAnswerIsHeardAsItComes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			srv.Model = llmtest.NewScripted(t.Errorf, llmtest.ScriptStep{Response: goodAnswer})
-			c := newClient(t, srv, Options{})
+			c := newClient(t, srv, modelhttp.ClientOptions{})
 			var heard []llm.ModelResponse
 			r := hello
 			r.Hear = func(soFar llm.ModelResponse) { heard = append(heard, soFar) }
@@ -432,7 +434,7 @@ func TestHearStartsAgainWithEachAttempt(t *testing.T) {
 			return llmtest.EndpointFault{}
 		},
 	}
-	m := &llm.RetryingModel{Model: newClient(t, srv, Options{}), FirstWait: time.Millisecond}
+	m := &llm.RetryingModel{Model: newClient(t, srv, modelhttp.ClientOptions{}), FirstWait: time.Millisecond}
 	shorter := 0
 	var last llm.ModelResponse
 	r := hello

@@ -7,6 +7,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/internal/llm"
 	"github.com/trestle-bridge/trestle/internal/llm/llmtest"
+	"github.com/trestle-bridge/trestle/internal/llm/modelhttp"
 )
 
 // usualRequest is about as large as a request of a lively chat: 20 KB.
@@ -26,7 +27,7 @@ func usualRequest() llm.ModelRequest {
 func BenchmarkGenerate(b *testing.B) {
 	srv := httptest.NewServer(&llmtest.Server{Model: llmtest.LeakyModel{Brief: true}, Keep: -1})
 	defer srv.Close()
-	c := mustNew(b, Options{BaseURL: srv.URL})
+	c := mustNew(b, modelhttp.ClientOptions{BaseURL: srv.URL})
 	r := usualRequest()
 	b.ReportAllocs()
 	for b.Loop() {
@@ -41,7 +42,7 @@ func BenchmarkClient(b *testing.B) {
 	body := stream(`{"choices":[{"index":0,"delta":{"role":"assistant","content":"I shall "}}]}`,
 		calls(`{"index":0,"id":"a","function":{"name":"send_message","arguments":"{\"text\":\"hel"}}`), calls(`{"index":0,"function":{"arguments":"lo\"}"}}`),
 		called, `{"choices":[],"usage":{"prompt_tokens":5000,"completion_tokens":30}}`)
-	c := mustNew(b, Options{BaseURL: "http://model.test", Transport: fixed(body)})
+	c := mustNew(b, modelhttp.ClientOptions{BaseURL: "http://model.test", Transport: fixed(body)})
 	r := usualRequest()
 	b.ReportAllocs()
 	for b.Loop() {

@@ -3,37 +3,37 @@ package openai
 import (
 	"cmp"
 	"encoding/json"
-	"strings"
 
 	"github.com/trestle-bridge/trestle/internal/llm"
+	"github.com/trestle-bridge/trestle/internal/llm/modelhttp"
 )
 
 // A chunk is one event of a stream, or a whole plain answer. It has the fields that
 // are read, in all forms that endpoints send.
 type chunk struct {
-	Choices listOf[choice]  `json:"choices"`
-	Usage   *usage          `json:"usage"`
-	Error   json.RawMessage `json:"error"`
+	Choices modelhttp.ListField[choice] `json:"choices"`
+	Usage   *usage                      `json:"usage"`
+	Error   json.RawMessage             `json:"error"`
 }
 
 type choice struct {
-	Index   position        `json:"index"`
-	Delta   *piece          `json:"delta"`
-	Message *piece          `json:"message"` // in place of delta: a plain answer
-	Text    contentText     `json:"text"`    // of the older completions
-	Finish  plainText       `json:"finish_reason"`
-	Error   json.RawMessage `json:"error"`
+	Index   modelhttp.IndexField   `json:"index"`
+	Delta   *piece                 `json:"delta"`
+	Message *piece                 `json:"message"` // in place of delta: a plain answer
+	Text    modelhttp.ContentField `json:"text"`    // of the older completions
+	Finish  modelhttp.FinishField  `json:"finish_reason"`
+	Error   json.RawMessage        `json:"error"`
 }
 
 type piece struct {
-	Content   contentText      `json:"content"`
-	Refusal   plainText        `json:"refusal"`
-	ToolCalls listOf[callPart] `json:"tool_calls"`
-	Call      *callFunction    `json:"function_call"` // before tool_calls
+	Content   modelhttp.ContentField        `json:"content"`
+	Refusal   modelhttp.TextField           `json:"refusal"`
+	ToolCalls modelhttp.ListField[callPart] `json:"tool_calls"`
+	Call      *callFunction                 `json:"function_call"` // before tool_calls
 	// The reasoning has one of these names.
-	Reasoning thoughtText `json:"reasoning_content"`
-	Thoughts  thoughtText `json:"reasoning"`
-	Thinking  thoughtText `json:"thinking"`
+	Reasoning modelhttp.ThoughtField `json:"reasoning_content"`
+	Thoughts  modelhttp.ThoughtField `json:"reasoning"`
+	Thinking  modelhttp.ThoughtField `json:"thinking"`
 }
 
 // isEmpty reports whether the piece holds nothing of an answer.
@@ -57,17 +57,17 @@ func (p *piece) calls() []callPart {
 // A callPart is a part of a call. Some endpoints leave out the object function and
 // send its fields in its place.
 type callPart struct {
-	Index    position     `json:"index"`
-	ID       callID       `json:"id"`
-	Function callFunction `json:"function"`
+	Index    modelhttp.IndexField `json:"index"`
+	ID       callID               `json:"id"`
+	Function callFunction         `json:"function"`
 	callFunction
 }
 
 type callFunction struct {
-	Name       plainText    `json:"name"`
-	Args       argumentText `json:"arguments"`
-	Parameters argumentText `json:"parameters"` // in place of arguments
-	Input      argumentText `json:"input"`      // in place of arguments
+	Name       modelhttp.TextField     `json:"name"`
+	Args       modelhttp.ArgumentField `json:"arguments"`
+	Parameters modelhttp.ArgumentField `json:"parameters"` // in place of arguments
+	Input      modelhttp.ArgumentField `json:"input"`      // in place of arguments
 }
 
 func (c *callPart) name() string {
@@ -86,7 +86,7 @@ type callID string
 func (c *callID) UnmarshalJSON(b []byte) error {
 	switch {
 	case b[0] == '"':
-		*c = callID(decodeText(b))
+		*c = callID(modelhttp.DecodeText(b))
 	case b[0] >= '0' && b[0] <= '9':
 		*c = callID(b)
 	}
@@ -94,11 +94,12 @@ func (c *callID) UnmarshalJSON(b []byte) error {
 }
 
 type usage struct {
-	Prompt  float64 `json:"prompt_tokens"`
-	Output  float64 `json:"completion_tokens"`
-	Hits    float64 `json:"prompt_cache_hit_tokens"` // DeepSeek
+	Prompt  modelhttp.NumberField `json:"prompt_tokens"`
+	Output  modelhttp.NumberField `json:"completion_tokens"`
+	Hits    modelhttp.NumberField `json:"prompt_cache_hit_tokens"` // DeepSeek
 	Details *struct {
-		Cached float64 `json:"cached_tokens"`
+		Cached  modelhttp.NumberField `json:"cached_tokens"`
+		Written modelhttp.NumberField `json:"cache_write_tokens"` // OpenRouter
 	} `json:"prompt_tokens_details"`
 }
 
@@ -107,29 +108,11 @@ func (u *usage) tokens() (n llm.TokenUsage, ok bool) {
 	if u == nil || u.Prompt < 1 {
 		return llm.TokenUsage{}, false
 	}
-	n = llm.TokenUsage{Prompt: whole32(u.Prompt), Output: whole32(u.Output), Cached: whole32(u.Hits)}
+	n = llm.TokenUsage{Prompt: u.Prompt.Whole(), Output: u.Output.Whole(), Cached: u.Hits.Whole()}
 	if u.Details != nil {
-		n.Cached = max(n.Cached, whole32(u.Details.Cached))
+		n.Cached, n.Written = max(n.Cached, u.Details.Cached.Whole()), u.Details.Written.Whole()
 	}
 	n.Cached = min(n.Cached, n.Prompt)
+	n.Written = min(n.Written, n.Prompt-n.Cached)
 	return n, true
-}
-
-// whole32 converts f to an int within 0 and 1<<31-1.
-func whole32(f float64) int {
-	return int(min(max(f, 0), 1<<31-1))
-}
-
-// isDone reports whether data ends a stream.
-func isDone(data []byte) bool {
-	return strings.Trim(string(data[:min(len(data), 16)]), ` "[]`+"\t\r\n") == "DONE"
-}
-
-// isSet reports whether a value of JSON is more than null, false or empty.
-func isSet(raw json.RawMessage) bool {
-	switch string(raw) {
-	case "", "null", "false", "0", `""`, "{}", "[]":
-		return false
-	}
-	return true
 }

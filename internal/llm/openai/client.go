@@ -13,61 +13,25 @@ package openai
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"errors"
-	"net"
+	"io"
 	"net/http"
-	"net/url"
 	"strings"
-	"time"
 
 	goopenai "github.com/sashabaranov/go-openai"
 
 	"github.com/trestle-bridge/trestle/internal/llm"
+	"github.com/trestle-bridge/trestle/internal/llm/modelhttp"
 )
-
-// Options name the endpoint and limit its answers.
-type Options struct {
-	// BaseURL is the endpoint as OPENAI_BASE_URL gives it, with the version in
-	// its path. Default: https://api.openai.com/v1.
-	BaseURL string
-	// APIKey is sent as a bearer token. Default: none is sent.
-	APIKey string
-	// Transport carries the requests; redirects are never followed. Default: a
-	// pool that keeps 256 connections to the endpoint open.
-	Transport http.RoundTripper
-	// Around wraps Transport; it sees requests with their key. Default: none.
-	Around func(http.RoundTripper) http.RoundTripper
-	// FirstToken limits the time until an answer begins, with its reasoning if it has
-	// any. Default: 5 min.
-	FirstToken time.Duration
-	// Idle limits the time between two pieces of an answer. An answer that grows by
-	// less than some 48 bytes in three times as long counts as silent. Default: 60 s.
-	Idle time.Duration
-	// Total limits the time of one call. Default: 10 min.
-	Total time.Duration
-	// MaxBytes limits the decompressed size of one answer. Default: 8 MiB.
-	MaxBytes int64
-	// MintID returns ids for tool calls that arrive without a usable one. They must be
-	// unique. Default: "call_" and 24 random letters and digits.
-	MintID func() string
-	// Learned keeps what is learned of the endpoint's models. Default: the client alone.
-	Learned llm.CapabilityStore
-	// Compat is what an operator says of the endpoint: names of demands that are met
-	// from the first request on, and names after a minus of those that are never met;
-	// "-all" stands for all that are not named. See [DemandNames].
-	Compat []string
-}
 
 // Client calls one endpoint with one key.
 type Client struct {
+	*modelhttp.BaseClient
 	library  goopenai.ClientConfig
-	options  Options
-	ownCache bool // the endpoint is OpenAI's and accepts prompt_cache_key
-	known    capabilityCache
+	ownCache bool      // the endpoint is OpenAI's and accepts prompt_cache_key
 	always   demandSet // that the operator says the endpoint has
 	never    demandSet // that the operator says it has not
-	thoughts reasoningMemory
+	thoughts modelhttp.ReasoningMemory
 	bodies   bodyCache
 }
 
@@ -75,69 +39,29 @@ var _ llm.ChatModel = (*Client)(nil)
 
 // New returns a client for an endpoint, or an error when BaseURL is not an http or
 // https URL, or Compat names no demand. It opens no connection.
-func New(o Options) (*Client, error) {
+func New(o modelhttp.ClientOptions) (*Client, error) {
 	o.BaseURL = cmp.Or(o.BaseURL, "https://api.openai.com/v1")
-	base, err := url.Parse(o.BaseURL)
-	if err != nil || base.Host == "" || base.User != nil || (base.Scheme != "http" && base.Scheme != "https") {
-		return nil, errors.New("openai: the base URL must be like https://host/v1")
-	}
 	if o.Transport == nil {
-		o.Transport = newTransport()
+		o.Transport = modelhttp.NewTransport(zeroCopyDialer)
 	}
-	if o.Around != nil {
-		o.Transport = o.Around(o.Transport)
+	base, err := modelhttp.NewBaseClient(o)
+	if err != nil {
+		return nil, err
 	}
-	o.Transport = decompressTransport{o.Transport}
-	o.FirstToken, o.Idle, o.Total = orDefault(o.FirstToken, 5*time.Minute), orDefault(o.Idle, time.Minute), orDefault(o.Total, 10*time.Minute)
-	if o.MaxBytes <= 0 {
-		o.MaxBytes = 8 << 20
-	}
-	if o.MintID == nil {
-		o.MintID = func() string { return "call_" + rand.Text()[:24] }
-	}
+	base.ListModels = func(ctx context.Context, _ string) (*http.Request, error) { return base.ModelsRequest(ctx) }
 	always, never, err := parseCompat(o.Compat)
 	if err != nil {
 		return nil, err
 	}
 	library := goopenai.DefaultConfig(o.APIKey)
 	library.BaseURL = o.BaseURL
-	return &Client{
-		library:  library,
-		options:  o,
-		ownCache: strings.HasSuffix(base.Hostname(), ".openai.com"),
-		known:    capabilityCache{endpoint: strings.TrimRight(o.BaseURL, "/"), store: o.Learned},
-		always:   always,
-		never:    never,
-	}, nil
-}
-
-func orDefault(d, usual time.Duration) time.Duration {
-	if d <= 0 {
-		return usual
-	}
-	return d
-}
-
-// newTransport returns a connection pool for many concurrent calls to one host. It
-// requests no compression: answers are small, and some proxies buffer a compressed
-// stream. Compressed answers are accepted, see [decompressTransport].
-func newTransport() *http.Transport {
-	return &http.Transport{
-		Proxy:               http.ProxyFromEnvironment,
-		DialContext:         zeroCopyDialer((&net.Dialer{Timeout: 15 * time.Second, KeepAlive: 30 * time.Second}).DialContext),
-		ForceAttemptHTTP2:   true,
-		TLSHandshakeTimeout: 15 * time.Second,
-		MaxIdleConns:        512,
-		MaxIdleConnsPerHost: 256,
-		IdleConnTimeout:     90 * time.Second,
-		DisableCompression:  true,
-	}
+	return &Client{BaseClient: base, library: library, ownCache: strings.HasSuffix(base.Host(), ".openai.com"), always: always, never: never}, nil
 }
 
 // Capability returns what was learned of a model at the endpoint, with what the
 // operator says of it.
 func (c *Client) Capability(model string) llm.ModelCapability {
-	known := c.known.of(model)
+	known := c.Known.Of(model)
 	known.Demands = c.demands(known).names()
 	return known
 }
@@ -154,19 +78,19 @@ const mostForms = 8
 // [llm.Interrupted]. A request that the endpoint refuses for its form is sent again in
 // the form that the refusal tells of; what helped is kept.
 func (c *Client) Generate(ctx context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
-	call, w := c.watch(ctx)
-	defer w.stop()
-	known := c.known.of(r.Model)
+	call, w := c.Watch(ctx, r.Grew)
+	defer w.Stop()
+	known := c.Known.Of(r.Model)
 	met := c.demands(known)
 	var unexplained error // before the first guess
 	for form := 1; ; form++ {
 		s := &sentRequest{r, c.parametersFor(r, met, known)}
 		resp, err := c.ask(call, w, s)
 		if err == nil {
-			c.known.update(r.Model, func(k *llm.ModelCapability) {
+			c.Known.Update(r.Model, func(k *llm.ModelCapability) {
 				k.Demands = (demandsOf(k.Demands) | met&^c.always).names()
 				k.MaxOutput = known.MaxOutput
-				if outgrown(&r, resp.Usage, k.Window) {
+				if modelhttp.Outgrown(&r, resp.Usage, k.Window) {
 					k.Window = 0
 				}
 			})
@@ -180,9 +104,9 @@ func (c *Client) Generate(ctx context.Context, r llm.ModelRequest) (llm.ModelRes
 			if unexplained != nil && call.Err() == nil {
 				err = unexplained
 			}
-			e := c.explain(ctx, call, err)
+			e := c.Explain(ctx, call, err)
 			if e.Kind == llm.TooLong {
-				e.Window = c.learnWindow(call, &r, asRefusal(err))
+				e.Window = c.LearnWindow(call, &r, modelhttp.AsRefusal(err))
 			}
 			return llm.ModelResponse{}, e
 		}
@@ -202,15 +126,15 @@ const (
 // nextForm returns the demands that the next form of a refused request meets. A smaller
 // output limit is stored in known.
 func (c *Client) nextForm(s *sentRequest, err error, known *llm.ModelCapability) (demandSet, formReason) {
-	refusal := asRefusal(err)
+	refusal := modelhttp.AsRefusal(err)
 	if refusal == nil {
 		return 0, noOther
 	}
-	kind := refusal.kind()
+	kind := refusal.Kind()
 	if kind == llm.TooLong || kind == llm.Limited || kind == llm.Denied {
 		return 0, noOther
 	}
-	if n := refusal.reason.outputLimit(s.output); n > 0 && s.maxOutput != "" {
+	if n := refusal.Reason.OutputLimit(s.output); n > 0 && s.maxOutput != "" {
 		known.MaxOutput = n
 		return s.demands, told
 	}
@@ -224,8 +148,8 @@ func (c *Client) nextForm(s *sentRequest, err error, known *llm.ModelCapability)
 }
 
 // ask sends one form of a request and reads its answer.
-func (c *Client) ask(ctx context.Context, w *callTimeouts, s *sentRequest) (llm.ModelResponse, error) {
-	w.startOver(c.options.FirstToken)
+func (c *Client) ask(ctx context.Context, w *modelhttp.CallTimeouts, s *sentRequest) (llm.ModelResponse, error) {
+	w.StartOver(c.Options.FirstToken)
 	r := s.ModelRequest
 	if s.demands&noTools != 0 {
 		r.Tools, r.NoCalls = nil, false
@@ -234,29 +158,36 @@ func (c *Client) ask(ctx context.Context, w *callTimeouts, s *sentRequest) (llm.
 	defer c.bodies.putFor(r.CacheKey, body)
 	r.Messages = arrange(r.Messages, s.demands)
 	body.write(r, s.parameters)
-	x := &exchange{
-		transport: c.options.Transport,
-		body:      body,
-		limit:     c.options.MaxBytes,
-		watch:     w,
+	x := &modelhttp.AnswerExchange{
+		Transport: c.Options.Transport,
+		Prepare: func(req *http.Request) {
+			req.Body = body.open()
+			req.GetBody = func() (io.ReadCloser, error) { return body.open(), nil } // sends it again over another connection
+			req.ContentLength = int64(len(body.bytes))
+		},
+		Limit: c.Options.MaxBytes,
+		Watch: w,
 	}
 	library := c.library
 	library.HTTPClient = x
 	stream, err := goopenai.NewClientWithConfig(library).CreateChatCompletionStream(ctx, libraryRequest(r, s.parameters))
+	if errors.Is(err, goopenai.ErrChatCompletionInvalidModel) || errors.Is(err, goopenai.ErrReasoningToolsRequireResponses) {
+		err = &llm.Error{Kind: llm.NoModel, Err: err}
+	}
 	if err != nil {
 		return llm.ModelResponse{}, err
 	}
 	defer func() { _ = stream.Close() }() // the answer is complete or discarded
 
-	a := streamAssembler{request: s.ModelRequest, watch: w, sees: s.pictures, plainNames: s.demands&plainNames != 0, mint: c.options.MintID}
-	events := eventReader{body: x.answer}
+	a := streamAssembler{request: s.ModelRequest, watch: w, sees: s.pictures, plainNames: s.demands&plainNames != 0, mint: c.Options.MintID}
+	events := modelhttp.EventReader{Body: x.Answer}
 	if err := a.readAll(&events); err != nil {
 		return llm.ModelResponse{}, err
 	}
-	resp, err := a.finish(len(body.bytes), events.words)
+	resp, err := a.finish(len(body.bytes), events.Words)
 	if err == nil {
-		c.thoughts.keep(r.CacheKey, wholeText(a.reasoning.String(), true), resp.Calls)
-		x.drain()
+		c.thoughts.Keep(r.CacheKey, modelhttp.WholeText(a.reasoning.String(), true), resp.Calls)
+		x.Drain()
 	}
 	return resp, err
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/trestle-bridge/trestle/internal/llm"
+	"github.com/trestle-bridge/trestle/internal/llm/modelhttp"
 )
 
 // A demandSet is a set of deviations from the book that an endpoint requires of
@@ -80,7 +81,7 @@ func demandsOf(names []string) demandSet {
 
 // parseCompat reads what an operator says of an endpoint: names of demands, which are
 // met from the first request on, and names after a minus, which are never met; -all
-// stands for every one that is not named.
+// means every one that is not named.
 func parseCompat(words []string) (always, never demandSet, err error) {
 	for _, word := range words {
 		name, off := strings.CutPrefix(word, "-")
@@ -128,8 +129,8 @@ func (s *sentRequest) hasTools() bool { return len(s.Tools) > 0 }
 var demandRules = []demandRule{
 	{noStreamOptions, regexp.MustCompile(`stream_options|include_usage`), func(s *sentRequest) bool { return s.usage }},
 	{noCacheKey, regexp.MustCompile(`prompt_cache_key`), func(s *sentRequest) bool { return s.cacheKey != "" }},
-	{noTools, regexp.MustCompile(`not support (any )?(tools?\b|(tool|function)[ _-]?(use|call))|support tool use|tools param requires|tool[ _]choice.{0,10} requires|(tool|function)s?[ _-]?(use|call(s|ing)?)? (is|are) (not|un)[ -]?(support|enabl|allow|avail)|` +
-		"(unknown|unrecognized|unexpected|unsupported|extra).{0,40}['\"`]tools['\"`]"), (*sentRequest).hasTools},
+	{noTools, regexp.MustCompile(`not support (any )?(tools?\b|(tool|function)[ _-]?(use|call))|support tool use|tools param requires|tool[ _]choice.{0,10} requires|(tool|function)s?[ _-]?(use|call(s|ing)?)?` +
+		"['\"`]? (is|are) (not|un)[ -]?(support|enabl|allow|avail)|(unknown|unrecognized|unexpected|unsupported|extra).{0,40}['\"`]tools['\"`]"), (*sentRequest).hasTools},
 	{noToolChoice, regexp.MustCompile(`tool_?choice|tool choice`), func(s *sentRequest) bool { return s.forbids }},
 	{otherOutputLimit, regexp.MustCompile(maxTokens + `|` + maxCompletionTokens), func(s *sentRequest) bool { return s.maxOutput != "" }},
 	{noOutputLimit, regexp.MustCompile(maxTokens + `|` + maxCompletionTokens), func(s *sentRequest) bool { return s.maxOutput != "" }},
@@ -150,13 +151,13 @@ var demandRules = []demandRule{
 	{noToolMessages, regexp.MustCompile(`(not support|unsupported|invalid|unknown|unexpected|not allowed|not one of|variant).{0,40}(role.{0,10})?['"` + "`" + `]tool['"` + "`" + `]|role.{0,10}['"` + "`" + `]?tool['"` + "`" + `]?.{0,30}(not support|unsupported|invalid|unknown|not allowed|not one of)|tool (role|messages?).{0,30}(not support|unsupported|invalid|not allowed)`), (*sentRequest).hasCalls},
 	{alternatingRoles, regexp.MustCompile(`alternat|consecutive|same role|roles? must|in a row|first message|start with|last (message|role)|conversation role|message order|message_order|unexpected role|jinja|template`), always},
 	{noToolMessages, regexp.MustCompile(`alternat|roles? must|unexpected role|invalid role|jinja|template|tool_calls?|message order|message_order`), (*sentRequest).hasCalls},
-	{noStreaming, regexp.MustCompile(`stream.{0,40}(not support|unsupported|must be verified|not allowed|not available|false)|(not support|unsupported).{0,40}stream`), always},
+	{noStreaming, modelhttp.RefusesStreams, always},
 }
 
 // learn returns the demand that a refusal tells of, beyond those that the request met
 // already and those never to be met; 0 when it tells of none.
-func (s *sentRequest) learn(r *apiError, never demandSet) demandSet {
-	text := r.reason.lower()
+func (s *sentRequest) learn(r *modelhttp.EndpointError, never demandSet) demandSet {
+	text := r.Reason.Lower()
 	for _, rule := range demandRules {
 		if (s.demands|never)&rule.demand == 0 && rule.words.MatchString(text) && rule.applies(s) {
 			return rule.demand

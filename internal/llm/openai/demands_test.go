@@ -13,6 +13,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/internal/llm"
 	"github.com/trestle-bridge/trestle/internal/llm/llmtest"
+	"github.com/trestle-bridge/trestle/internal/llm/modelhttp"
 )
 
 // demanding is a request after two steps with calls, one of which were two, with a
@@ -42,7 +43,7 @@ func demanding() llm.ModelRequest {
 func endpoint(t *testing.T, store llm.CapabilityStore, compat []string, rules ...llmtest.EndpointRule) (*Client, *llmtest.Server) {
 	t.Helper()
 	srv := &llmtest.Server{Rules: rules, Model: llmtest.NewScripted(t.Errorf, llmtest.ScriptStep{Response: goodAnswer, Always: true})}
-	return newClient(t, srv, Options{Learned: store, Compat: compat}), srv
+	return newClient(t, srv, modelhttp.ClientOptions{Learned: store, Compat: compat}), srv
 }
 
 // The first request is answered whatever the endpoint demands of it, and from then on
@@ -76,11 +77,11 @@ func TestRefusedTranscriptIsAnsweredInAnotherForm(t *testing.T) {
 			t.Log(learned)
 
 			srv.Model = llmtest.NewScripted(t.Errorf, llmtest.ScriptStep{Response: goodAnswer, Always: true})
-			stored := (&llm.CapabilityFile{Path: path}).LoadCapability(c.known.endpoint, "m")
+			stored := (&llm.CapabilityFile{Path: path}).LoadCapability(c.Known.Endpoint, "m")
 			if diff := cmp.Diff(learned, stored); diff != "" {
 				t.Errorf("stored (-learned +stored):\n%s", diff)
 			}
-			o := c.options
+			o := c.Options
 			o.Learned = &llm.CapabilityFile{Path: path}
 			next := mustNew(t, o)
 			if _, err := next.Generate(t.Context(), demanding()); err != nil || len(srv.Refusals()) != refusals {
@@ -149,7 +150,7 @@ func TestCompatIsMetFromTheFirstRequestOn(t *testing.T) {
 			t.Errorf("%s with nothing to be learned: %v after %q", rule.Name, err, srv.Refusals())
 		}
 	}
-	if _, err := New(Options{BaseURL: "http://model.test", Compat: []string{"no_tool_choise"}}); err == nil {
+	if _, err := New(modelhttp.ClientOptions{BaseURL: "http://model.test", Compat: []string{"no_tool_choise"}}); err == nil {
 		t.Error("a word that names no demand is accepted")
 	}
 }
@@ -173,13 +174,13 @@ func TestReasoningGoesBackWithItsCall(t *testing.T) {
 	c, _ := endpoint(t, nil, nil, rule)
 	first := hello
 	first.CacheKey = "kai"
-	served := c.options.Transport
-	c.options.Transport = fixed(body)
+	served := c.Options.Transport
+	c.Options.Transport = fixed(body)
 	answer, err := c.Generate(t.Context(), first)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.options.Transport = served
+	c.Options.Transport = served
 	next := first
 	next.Messages = append(next.Messages[:2:2], llm.TranscriptMessage{Role: llm.Assistant, Calls: answer.Calls},
 		llm.TranscriptMessage{Role: llm.Result, CallID: "c1", Text: "done"},
@@ -264,7 +265,7 @@ func TestPlainSchemaIsOfTheSmallestSubset(t *testing.T) {
 		`{"type":"object","properties":{"a":{"description":"d","oneOf":[{"type":"null"},{"type":"array","items":{"type":"object","properties":{"k":{"const":"v"}}}}]}}}`: `{"properties":{"a":{"description":"d","items":{"properties":{"k":{"enum":["v"],"type":"string"}},"type":"object"},"type":"array"}},"type":"object"}`,
 		`{"properties":{"a":{"enum":[1,2],"type":"integer"},"b":{"enum":["x","y"]},"c":true,"d":{"type":"array"}}}`:                                                      `{"properties":{"a":{"type":"integer"},"b":{"enum":["x","y"],"type":"string"},"c":{"type":"string"},"d":{"items":{"type":"string"},"type":"array"}},"type":"object"}`,
 	} {
-		if got := string(plainSchema(json.RawMessage(schema))); got != want {
+		if got := string(modelhttp.PlainSchema(json.RawMessage(schema))); got != want {
 			t.Errorf("%s\n\tbecomes %s\n\twant    %s", schema, got, want)
 		}
 	}

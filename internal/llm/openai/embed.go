@@ -17,9 +17,13 @@ import (
 	goopenai "github.com/sashabaranov/go-openai"
 
 	"github.com/trestle-bridge/trestle/internal/llm"
+	"github.com/trestle-bridge/trestle/internal/llm/modelhttp"
 )
 
-var _ llm.Embedder = (*Client)(nil)
+var (
+	_ llm.Embedder         = (*Client)(nil)
+	_ llm.AudioTranscriber = (*Client)(nil)
+)
 
 // shorter is the number of dimensions requested of models that allow a choice; more
 // hardly improve recall.
@@ -27,8 +31,8 @@ const shorter = 512
 
 // Embed implements [llm.Embedder] with the /embeddings endpoint.
 func (c *Client) Embed(ctx context.Context, name string, texts []string) ([][]float32, llm.TokenUsage, error) {
-	call, w := c.watch(ctx)
-	defer w.stop()
+	call, w := c.Watch(ctx, nil)
+	defer w.Stop()
 	asked := goopenai.EmbeddingRequest{Input: texts, Model: goopenai.EmbeddingModel(name)}
 	if strings.HasPrefix(name, "text-embedding-3") {
 		asked.Dimensions = shorter
@@ -39,7 +43,7 @@ func (c *Client) Embed(ctx context.Context, name string, texts []string) ([][]fl
 		return err
 	})
 	if err != nil {
-		return nil, llm.TokenUsage{}, c.explain(ctx, call, err)
+		return nil, llm.TokenUsage{}, c.Explain(ctx, call, err)
 	}
 	vectors := answer.vectors(len(texts))
 	for i, v := range vectors {
@@ -57,14 +61,14 @@ func (c *Client) Embed(ctx context.Context, name string, texts []string) ([][]fl
 
 // An embeddingAnswer is the answer of /embeddings, in the forms that servers send.
 type embeddingAnswer struct {
-	Data       listOf[embeddingPart] `json:"data"`
-	Embeddings []numberList          `json:"embeddings"` // in place of data
-	Usage      *usage                `json:"usage"`
+	Data       modelhttp.ListField[embeddingPart] `json:"data"`
+	Embeddings []numberList                       `json:"embeddings"` // in place of data
+	Usage      *usage                             `json:"usage"`
 }
 
 type embeddingPart struct {
-	Index     position   `json:"index"`
-	Embedding numberList `json:"embedding"`
+	Index     modelhttp.IndexField `json:"index"`
+	Embedding numberList           `json:"embedding"`
 }
 
 // found reports whether there are vectors.
@@ -75,12 +79,12 @@ func (e *embeddingAnswer) found() bool { return len(e.Data) > 0 || len(e.Embeddi
 func (e *embeddingAnswer) vectors(n int) [][]float32 {
 	vectors := make([][]float32, n)
 	for i, v := range e.Embeddings {
-		e.Data = append(e.Data, embeddingPart{Index: position{i, true}, Embedding: v})
+		e.Data = append(e.Data, embeddingPart{Index: modelhttp.IndexField{N: i, Known: true}, Embedding: v})
 	}
 	for i, part := range e.Data {
 		at := i
-		if part.Index.known {
-			at = part.Index.n
+		if part.Index.Known {
+			at = part.Index.N
 		}
 		if at >= 0 && at < n {
 			vectors[at] = part.Embedding
@@ -96,7 +100,7 @@ type numberList []float32
 // UnmarshalJSON reads any of the forms.
 func (l *numberList) UnmarshalJSON(b []byte) error {
 	if b[0] == '"' {
-		raw, err := base64.StdEncoding.DecodeString(decodeText(b))
+		raw, err := base64.StdEncoding.DecodeString(modelhttp.DecodeText(b))
 		if err != nil || len(raw)%4 != 0 {
 			return nil //nolint:nilerr // it reads as none
 		}
@@ -126,8 +130,8 @@ const heardBytes = 300
 // Transcribe returns the text of a recording. It fails with an [*llm.Error]. Usage
 // is estimated from the size of the recording, since few endpoints report it.
 func (c *Client) Transcribe(ctx context.Context, name, file string, recording io.Reader, size int64) (string, llm.TokenUsage, error) {
-	call, w := c.watch(ctx)
-	defer w.stop()
+	call, w := c.Watch(ctx, nil)
+	defer w.Stop()
 	var heard transcriptAnswer
 	err := c.askPlain(&heard, func(l *goopenai.Client) error {
 		_, err := l.CreateTranscription(call, goopenai.AudioRequest{
@@ -136,22 +140,22 @@ func (c *Client) Transcribe(ctx context.Context, name, file string, recording io
 		return err
 	})
 	if err != nil {
-		return "", llm.TokenUsage{}, c.explain(ctx, call, err)
+		return "", llm.TokenUsage{}, c.Explain(ctx, call, err)
 	}
-	text := wholeText(string(cmp.Or(*heard.Text, heard.Segments)), true)
+	text := modelhttp.WholeText(string(cmp.Or(*heard.Text, heard.Segments)), true)
 	return text, llm.TokenUsage{Prompt: int((size + heardBytes - 1) / heardBytes), Output: (len(text) + 3) / 4, Estimated: true}, nil
 }
 
 // A transcriptAnswer is the answer of /audio/transcriptions.
 type transcriptAnswer struct {
-	Text     *contentText `json:"text"`
-	Segments contentText  `json:"segments"` // in place of text
+	Text     *modelhttp.ContentField `json:"text"`
+	Segments modelhttp.ContentField  `json:"segments"` // in place of text
 }
 
 // found reports whether there is a text, perhaps an empty one.
 func (t *transcriptAnswer) found() bool {
 	if t.Text == nil && t.Segments != "" {
-		t.Text = new(contentText)
+		t.Text = new(modelhttp.ContentField)
 	}
 	return t.Text != nil
 }
@@ -162,57 +166,52 @@ type plainAnswer interface{ found() bool }
 // askPlain sends a request through the library and decodes the answer into one, which
 // may be framed as an event of a stream.
 func (c *Client) askPlain(into plainAnswer, send func(*goopenai.Client) error) error {
-	library, x := c.library, &plainExchange{transport: c.options.Transport, limit: c.options.MaxBytes}
+	library, x := c.library, &plainExchange{AnswerExchange: modelhttp.AnswerExchange{Transport: c.Options.Transport, Limit: c.Options.MaxBytes}}
 	library.HTTPClient = x
 	if err := send(goopenai.NewClientWithConfig(library)); err != nil {
 		return err
 	}
-	events := eventReader{body: bytes.NewReader(x.answer)}
+	events := modelhttp.EventReader{Body: bytes.NewReader(x.whole)}
 	var refusal, lost error
 	for {
-		e, err := events.next()
+		e, err := events.Next()
 		switch {
 		case err != nil && into.found():
 			return nil
 		case err != nil && errors.Is(err, io.EOF):
-			return cmp.Or(refusal, lost, cutWith(events.words))
+			return cmp.Or(refusal, lost, modelhttp.CutAnswer(events.Words))
 		case err != nil:
 			return err
-		case isDone(e.data):
+		case modelhttp.IsDone(e.Data):
 			continue
 		}
-		if err := decodeLenient(e.data, into); err != nil {
-			lost = fmt.Errorf("the answer cannot be read: %s", plainWords(e.data))
+		if err := modelhttp.DecodeLenient(e.Data, into); err != nil {
+			lost = fmt.Errorf("the answer cannot be read: %s", modelhttp.PlainWords(e.Data))
 		}
 		if into.found() {
 			continue
 		}
-		if r := readReason(e.data); r.isFailure() {
-			refusal = inAnswer(r)
+		if r := modelhttp.ReadReason(e.Data); r.IsFailure() {
+			refusal = modelhttp.ErrorInAnswer(r)
 		}
 	}
 }
 
-// A plainExchange sends a request as the library built it, applies the client's limits
-// to the answer and keeps it. The library, which reads strictly, is given an empty one.
+// A plainExchange keeps the answer to a request. The library, which reads strictly, is
+// given an empty one.
 type plainExchange struct {
-	transport http.RoundTripper
-	limit     int64
-	answer    []byte
+	modelhttp.AnswerExchange
+	whole []byte
 }
 
-// Do sends the request. A status other than 2xx is returned as an [*apiError].
+// Do sends the request as the library built it.
 func (p *plainExchange) Do(req *http.Request) (*http.Response, error) {
-	resp, err := p.transport.RoundTrip(req)
+	resp, err := p.AnswerExchange.Do(req)
 	if err != nil {
-		return nil, &unreachable{err}
-	}
-	if resp.StatusCode < 200 || resp.StatusCode > 299 {
-		return nil, readRefusal(resp)
+		return nil, err
 	}
 	defer func() { _ = resp.Body.Close() }() // it was read
-	p.answer, err = io.ReadAll(&limitedBody{src: resp.Body, left: p.limit})
-	if err != nil {
+	if p.whole, err = io.ReadAll(resp.Body); err != nil {
 		return nil, err
 	}
 	resp.Body = io.NopCloser(strings.NewReader("{}"))

@@ -13,6 +13,7 @@ import (
 	goopenai "github.com/sashabaranov/go-openai"
 
 	"github.com/trestle-bridge/trestle/internal/llm"
+	"github.com/trestle-bridge/trestle/internal/llm/modelhttp"
 )
 
 var looking = llm.ModelRequest{Model: "m", Messages: []llm.TranscriptMessage{
@@ -55,7 +56,7 @@ func TestImagesCountAsTheirTokens(t *testing.T) {
 // When a model refuses images, this request and later ones are sent without them.
 func TestModelWithoutVisionGetsTextOnly(t *testing.T) {
 	var pictures []bool
-	c, err := New(Options{BaseURL: "http://model.test/v1", Transport: fakeTransport(func(r *http.Request) (*http.Response, error) {
+	c, err := New(modelhttp.ClientOptions{BaseURL: "http://model.test/v1", Transport: fakeTransport(func(r *http.Request) (*http.Response, error) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
 			return nil, err

@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/trestle-bridge/trestle/internal/llm"
 )
@@ -94,22 +93,6 @@ func TestStatusAndWordsTogetherMakeTheKind(t *testing.T) {
 		_, err := canned(t, tt.status, http.Header{}, tt.body).Generate(t.Context(), hello)
 		if llm.KindOf(err) != tt.kind || !strings.Contains(err.Error(), tt.words) || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%d %s\n\tgives %v, want %s with %q", tt.status, tt.body, err, tt.kind, tt.words)
-		}
-	}
-}
-
-func TestWaitIsReadFromTheWords(t *testing.T) {
-	for said, want := range map[string]time.Duration{
-		"Please retry in 14.5s.":                14500 * time.Millisecond,
-		"Please try again in 1m3s. Visit us.":   63 * time.Second,
-		"Please try again in 250ms":             250 * time.Millisecond,
-		"Try again in 7 seconds":                7 * time.Second,
-		"Please retry after 12 seconds, thanks": 12 * time.Second,
-		"try again in a while":                  0,
-		"retry in 5.5.5s":                       0,
-	} {
-		if got := waitIn(said); got != want {
-			t.Errorf("%q gives %s, want %s", said, got, want)
 		}
 	}
 }

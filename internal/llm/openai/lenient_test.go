@@ -3,17 +3,15 @@ package openai
 import (
 	"encoding/base64"
 	"encoding/binary"
-	"fmt"
 	"math"
 	"net/http"
 	"strings"
 	"testing"
-	"unicode/utf16"
 
 	"github.com/google/go-cmp/cmp"
-	"pgregory.net/rapid"
 
 	"github.com/trestle-bridge/trestle/internal/llm"
+	"github.com/trestle-bridge/trestle/internal/llm/modelhttp"
 )
 
 const (
@@ -103,7 +101,7 @@ func TestOddAnswersAreRead(t *testing.T) {
 // inSteps returns a client whose answer arrives in pieces of some bytes.
 func inSteps(t *testing.T, body string, step int) *Client {
 	t.Helper()
-	return mustNew(t, Options{BaseURL: "http://model.test/v1", Transport: fakeTransport(func(*http.Request) (*http.Response, error) {
+	return mustNew(t, modelhttp.ClientOptions{BaseURL: "http://model.test/v1", Transport: fakeTransport(func(*http.Request) (*http.Response, error) {
 		return &http.Response{StatusCode: http.StatusOK, Body: struct {
 			*stepReader
 			nothingToClose
@@ -229,28 +227,4 @@ func TestOddPlainAnswersAreRead(t *testing.T) {
 			t.Errorf("%s: %v and %v, want %s", body, err, err2, want)
 		}
 	}
-}
-
-// Text in pieces, cut between any bytes or any halves of characters, is the text that
-// was cut.
-func TestPiecesJoinToTheText(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		want := rapid.String().Draw(t, "text")
-		var bytewise, unitwise strings.Builder
-		for _, b := range []byte(want) {
-			bytewise.WriteByte(b)
-			if got := wholeText(bytewise.String(), false); !strings.HasPrefix(want, got) {
-				t.Fatalf("so far %q of %q", got, want)
-			}
-		}
-		for _, unit := range utf16.Encode([]rune(want)) {
-			unitwise.WriteString(decodeText(fmt.Appendf(nil, `"\u%04x"`, unit)))
-			if got := wholeText(unitwise.String(), false); !strings.HasPrefix(want, got) {
-				t.Fatalf("so far %q of %q", got, want)
-			}
-		}
-		if a, b := wholeText(bytewise.String(), true), wholeText(unitwise.String(), true); a != want || b != want {
-			t.Fatalf("%q and %q, want %q", a, b, want)
-		}
-	})
 }

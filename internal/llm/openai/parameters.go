@@ -1,13 +1,14 @@
 package openai
 
 import (
+	"cmp"
 	"slices"
 	"strings"
-	"sync"
 
 	goopenai "github.com/sashabaranov/go-openai"
 
 	"github.com/trestle-bridge/trestle/internal/llm"
+	"github.com/trestle-bridge/trestle/internal/llm/modelhttp"
 )
 
 // parameters are the parts of a request body that not every endpoint accepts, or not
@@ -55,7 +56,7 @@ func (c *Client) parametersFor(r llm.ModelRequest, d demandSet, known llm.ModelC
 	p := parameters{
 		demands: d, stream: d&noStreaming == 0, effort: effortFor(r),
 		pictures: d&noPictures == 0 && hasPictures(r), forbids: r.NoCalls && len(r.Tools) > 0 && d&(noToolChoice|noTools) == 0,
-		reasoning: c.thoughts.inConversation(r.CacheKey),
+		reasoning: reasoningIn(&c.thoughts, r.CacheKey),
 	}
 	p.usage = p.stream && d&noStreamOptions == 0
 	if c.ownCache && d&noCacheKey == 0 {
@@ -71,6 +72,13 @@ func (c *Client) parametersFor(r llm.ModelRequest, d demandSet, known llm.ModelC
 		}
 	}
 	return p
+}
+
+// reasoningIn returns the function that returns the reasoning to hand back with calls of
+// a conversation (DeepSeek and Kimi in their thinking modes). Where none is known, as after
+// a restart, it is a blank, which those endpoints accept.
+func reasoningIn(memory *modelhttp.ReasoningMemory, conversation string) func([]llm.ToolCall) string {
+	return func(calls []llm.ToolCall) string { return cmp.Or(memory.Of(conversation, calls), " ") }
 }
 
 // hasPictures reports whether any message of a request has images.
@@ -95,51 +103,4 @@ func effortFor(r llm.ModelRequest) string {
 		return goopenai.ReasoningEffortNone
 	}
 	return ""
-}
-
-// A capabilityCache holds what was learned of each model at one endpoint.
-type capabilityCache struct {
-	endpoint string
-	store    llm.CapabilityStore // nil keeps it in memory alone
-
-	mu      sync.Mutex // guards byModel
-	byModel map[string]llm.ModelCapability
-}
-
-// of returns what is known of a model.
-func (k *capabilityCache) of(model string) llm.ModelCapability {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if known, ok := k.byModel[model]; ok || k.store == nil {
-		return known
-	}
-	known := k.store.LoadCapability(k.endpoint, model)
-	k.keep(model, known)
-	return known
-}
-
-// update changes what is known of a model and stores it. An error of the store leaves
-// it in memory, to be learned again by the next process.
-func (k *capabilityCache) update(model string, change func(*llm.ModelCapability)) {
-	k.of(model)
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	known := k.byModel[model]
-	before := known
-	change(&known)
-	if slices.Equal(before.Demands, known.Demands) && before.Window == known.Window && before.MaxOutput == known.MaxOutput {
-		return
-	}
-	k.keep(model, known)
-	if k.store != nil {
-		_ = k.store.SaveCapability(k.endpoint, model, known) // it is in memory
-	}
-}
-
-// keep stores it in memory. k.mu is held.
-func (k *capabilityCache) keep(model string, known llm.ModelCapability) {
-	if k.byModel == nil {
-		k.byModel = map[string]llm.ModelCapability{}
-	}
-	k.byModel[model] = known
 }

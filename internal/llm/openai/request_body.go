@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/trestle-bridge/trestle/internal/llm"
+	"github.com/trestle-bridge/trestle/internal/llm/modelhttp"
 	"github.com/trestle-bridge/trestle/internal/textformat"
 )
 
@@ -46,7 +47,7 @@ func (b *requestBody) write(r llm.ModelRequest, p parameters) {
 	b.ends = b.ends[:known]
 	b.remember(known, r.Messages)
 	if form&namedResults != 0 {
-		p.names = callNames(r.Messages[:known])
+		p.names = modelhttp.CallNames(r.Messages[:known])
 	}
 	for i := known; i < len(r.Messages); i++ {
 		for _, call := range r.Messages[i].Calls {
@@ -172,7 +173,7 @@ func appendTools(b []byte, tools []llm.ToolSpec, form demandSet) []byte {
 		}
 		parameters := t.Schema
 		if form&plainSchemas != 0 {
-			t.Description, parameters = textformat.ClipBytes(t.Description, mostDescription), plainSchema(t.Schema)
+			t.Description, parameters = textformat.ClipBytes(t.Description, modelhttp.MostDescription), modelhttp.PlainSchema(t.Schema)
 		} else if len(parameters) == 0 {
 			parameters = json.RawMessage(`{"type":"object","properties":{}}`)
 		}
@@ -279,8 +280,6 @@ func appendParts(b []byte, m *llm.TranscriptMessage) []byte {
 // pictureSize returns the size of an image in a request.
 func pictureSize(p *llm.ModelImage) int { return base64.StdEncoding.EncodedLen(len(p.Data)) }
 
-const hex = "0123456789abcdef"
-
 // appendText appends s as a JSON string with the required escapes only. Invalid
 // UTF-8 becomes U+FFFD.
 func appendText(b []byte, s string) []byte {
@@ -293,7 +292,7 @@ func appendText(b []byte, s string) []byte {
 				continue
 			}
 		}
-		b = appendEscape(append(b, s[from:n]...), s[n])
+		b = modelhttp.AppendEscape(append(b, s[from:n]...), s[n])
 		n++
 		from = n
 	}
@@ -332,20 +331,3 @@ var escaped = func() (escaped [256]bool) {
 	}
 	return escaped
 }()
-
-func appendEscape(b []byte, c byte) []byte {
-	switch c {
-	case '"', '\\':
-		return append(b, '\\', c)
-	case '\n':
-		return append(b, '\\', 'n')
-	case '\r':
-		return append(b, '\\', 'r')
-	case '\t':
-		return append(b, '\\', 't')
-	}
-	if c >= utf8.RuneSelf {
-		return utf8.AppendRune(b, utf8.RuneError)
-	}
-	return append(b, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
-}

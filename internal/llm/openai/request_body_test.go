@@ -16,6 +16,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/trestle-bridge/trestle/internal/llm"
+	"github.com/trestle-bridge/trestle/internal/llm/modelhttp"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -114,7 +115,7 @@ func TestReusedBodyEqualsANewOne(t *testing.T) {
 				Messages: append(slices.Clip(before[:rapid.IntRange(0, len(before)).Draw(t, "shared")]), rapid.SliceOfN(some, 0, 3).Draw(t, "more")...),
 			}
 			before = slices.Clip(r.Messages)
-			p := parameters{usage: rapid.Bool().Draw(t, "usage"), pictures: rapid.Bool().Draw(t, "pictures"), demands: demandSet(rapid.Uint32().Draw(t, "demands")), maxOutput: maxTokens, reasoning: new(reasoningMemory).inConversation("c")}
+			p := parameters{usage: rapid.Bool().Draw(t, "usage"), pictures: rapid.Bool().Draw(t, "pictures"), demands: demandSet(rapid.Uint32().Draw(t, "demands")), maxOutput: maxTokens, reasoning: reasoningIn(new(modelhttp.ReasoningMemory), "c")}
 			b.write(r, p)
 			if want := written(r, p); string(b.bytes) != string(want) {
 				t.Fatalf("got\n%s\nwant\n%s", b.bytes, want)
@@ -222,13 +223,13 @@ func TestReasoningModelsAreKnownByName(t *testing.T) {
 		"o1": true, "o3-mini": true, "o4-mini-high": true, "gpt-5": true, "gpt-5.6-sol": true, "openai/gpt-5-mini": true, "gpt-6-luna": true,
 		"gpt-4o": false, "olmo": false, "o": false, "": false, "gpt-50/x": false, "openhermes": false,
 	} {
-		c := mustNew(t, Options{BaseURL: "http://model.test", Transport: fakeTransport(nil)})
+		c := mustNew(t, modelhttp.ClientOptions{BaseURL: "http://model.test", Transport: fakeTransport(nil)})
 		got := c.parametersFor(llm.ModelRequest{Model: name, MaxOutput: 1}, 0, llm.ModelCapability{}).maxOutput
 		if (got == maxCompletionTokens) != want {
 			t.Errorf("%s is sent %s", name, got)
 		}
 	}
-	if p := mustNew(t, Options{}).parametersFor(llm.ModelRequest{Model: strings.Repeat("x", 3)}, 0, llm.ModelCapability{}); p.maxOutput != "" {
+	if p := mustNew(t, modelhttp.ClientOptions{}).parametersFor(llm.ModelRequest{Model: strings.Repeat("x", 3)}, 0, llm.ModelCapability{}); p.maxOutput != "" {
 		t.Errorf("no limit is sent as %s", p.maxOutput)
 	}
 }

@@ -50,15 +50,15 @@ func (b *EventBus) Relay(e pubsub.LiveEvent) {
 	}
 }
 
-// Open returns a stream of the events published from now on that holds at most
-// room of them unread; less than one is one. Whoever opens it closes it.
+// Open returns a stream of the events published from now on that holds at most room of
+// them unread; less than one is one. The caller closes it.
 func (b *EventBus) Open(room int) *EventStream {
 	return b.open(room, func(*EventStream) {})
 }
 
-// Resume returns a stream that goes on behind the event with that id, as far as
-// the bus has kept what came after it; what it has not kept counts as skipped.
-// Whoever opens it closes it.
+// Resume returns a stream that goes on behind the event with that id, as far as the bus
+// has kept what came after it; what it has not kept counts as skipped. The caller
+// closes it.
 func (b *EventBus) Resume(id int64, room int) *EventStream {
 	return b.open(room, func(s *EventStream) {
 		first := b.After + b.n - int64(len(b.kept)) + 1 // of those kept

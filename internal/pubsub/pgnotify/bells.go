@@ -42,7 +42,7 @@ type PostgresNotifier struct {
 
 	mu      sync.Mutex // guards what follows
 	waiting []string   // keys that the server has not been told of, each once
-	stir    func()     // ends the waiting for news; nil while nobody waits
+	stir    func()     // ends the wait for notifications; nil while there is none
 	since   time.Time  // of the trouble
 	why     error
 }

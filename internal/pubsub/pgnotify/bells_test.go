@@ -72,8 +72,9 @@ func TestBell(t *testing.T) {
 	})
 }
 
-// F35, F40: while the server is out of reach rings are heard at home and nobody
-// waits; when it is back everything rings once, and others are heard again.
+// F35, F40: while the server is out of reach notifications reach this process and no
+// caller waits; when it is back every key notifies once, and those of other processes
+// arrive again.
 func TestLostConnectionCostsLatencyOnly(t *testing.T) {
 	database := server.Database(t)
 	link := testservers.NewLink(t, fmt.Sprintf("127.0.0.1:%d", server.Port))

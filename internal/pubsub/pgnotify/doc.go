@@ -1,13 +1,13 @@
 // Package pgnotify rings doorbells between the processes that share a Postgres
 // database, through the server's notifications. It is for those who have no Redis.
 //
-// It promises what package pubsub says, and that the server slows nobody who
-// rings: whoever listens in this process hears a ring at once and without it, rings
-// are told to it by one goroutine, all that wait in one statement and at most fifty
-// times a second, and never within the transaction that they are about: a commit
-// that notifies waits for every other one that does. A connection that is lost, or
-// passes nothing on, is made anew less and less often, and then every bell rings
-// once, for nobody knows what was missed.
+// It promises what package pubsub says, and that the server never blocks a sender:
+// listeners of this process get a notification at once and without the server. One
+// goroutine sends notifications to it, all pending ones in one statement and at most
+// fifty times a second, and never within the transaction that they are about, because a
+// commit that notifies waits for every other one that does. A lost or stalled
+// connection is made again with backoff, and then every key notifies once, because
+// notifications may have been missed.
 //
 // It knows nothing of what its keys mean, nor of what is in the database.
 package pgnotify

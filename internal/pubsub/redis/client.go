@@ -24,22 +24,22 @@ const (
 	block    = time.Second     // how long a read may wait for something to happen
 )
 
-// Options say where the server is and who asks it. URL and Process are needed, and
-// Installation by whoever is to be heard.
+// Options name the server and this process. URL and Process are required, and
+// Installation unless the client only pings.
 type Options struct {
 	// URL is the address: redis:// or rediss:// with TLS; a path is the number of
 	// the database.
 	URL string
 	// Process names this process among all that share the server, for ever.
 	Process string
-	// Installation names the processes that hear one another, among all that share
-	// the server: no key of one is another's. Default: empty, for who only pings.
+	// Installation names the processes that exchange notifications, among all that share
+	// the server: no key of one is another's. Default: empty.
 	Installation string
 	// Heard takes the live events of other processes, one at a time. Default: none
 	// are read.
 	Heard func(pubsub.LiveEvent)
-	// Reclaim is after how long a call that nobody has answered is handed to
-	// somebody else. Default: 10 s.
+	// Reclaim is after how long an unanswered call is given to another process. Default:
+	// 10 s.
 	Reclaim time.Duration
 	// Dead is after how long without a word a process is taken out of the groups, if
 	// it has no open calls. Default: 24 h.
@@ -60,6 +60,7 @@ type Client struct {
 
 	mu       sync.Mutex // guards what follows
 	troubles []failure  // the oldest first
+	emptied  time.Time  // when it was last found without what it had
 }
 
 var (
@@ -124,6 +125,24 @@ func (c *Client) Trouble() (since time.Time, why error) {
 		return time.Time{}, nil
 	}
 	return c.troubles[0].since, c.troubles[0].why
+}
+
+// Emptied returns when the server was last found without what this process had on it;
+// zero where it never was. What it needs there is made anew by then.
+func (c *Client) Emptied() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.emptied
+}
+
+// wasEmptied notes that the server has lost what it had.
+func (c *Client) wasEmptied() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if time.Since(c.emptied) > time.Second { // each key is found missing by itself
+		c.o.Logger.Warn("redis was emptied; what is needed there is made anew, and nothing is lost")
+	}
+	c.emptied = time.Now()
 }
 
 // What is done only when there is something to do, so that nothing tells whether it

@@ -29,6 +29,7 @@ type groupConsumer struct {
 	stream  string
 	answer  func(ctx context.Context, note string) error
 	claimed time.Time // when it last looked for calls of the dead
+	grouped bool      // the group was there
 	busy    sync.WaitGroup
 
 	mu   sync.Mutex      // guards open
@@ -50,17 +51,25 @@ func (c *Client) Attend(ctx context.Context, key string, answer func(ctx context
 	return nil
 }
 
-// found makes the group when there is none: at the first start, after a flush.
-// The new one begins with the oldest call there is.
+// found makes the group when there is none: at the first start, after a flush (which
+// a read that waits is told of as UNBLOCKED). The new one begins with the oldest call
+// there is.
 func (a *groupConsumer) found(ctx context.Context, err error) error {
-	if err == nil || !redis.HasErrorPrefix(err, "NOGROUP") {
+	if err == nil {
+		a.grouped = true
+		return nil
+	}
+	if !redis.HasErrorPrefix(err, "NOGROUP") && !redis.HasErrorPrefix(err, "UNBLOCKED") {
 		return err
+	}
+	if a.grouped {
+		a.wasEmptied()
 	}
 	limit, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	err = a.quick.XGroupCreateMkStream(limit, a.stream, attendants, "0").Err()
 	if err != nil && redis.HasErrorPrefix(err, "BUSYGROUP") {
-		return nil // somebody else was faster
+		return nil // another process was faster
 	}
 	return err
 }
@@ -129,7 +138,7 @@ func (a *groupConsumer) reclaim(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if len(gone) > 0 { // trimmed by others: whoever is meant finds the work by polling
+	if len(gone) > 0 { // trimmed by another process: the receiver finds the work by polling
 		a.o.Logger.Warn("calls are gone from the server", "stream", a.stream, "count", len(gone))
 	}
 	for _, m := range calls {
@@ -181,9 +190,9 @@ func (a *groupConsumer) take(ctx context.Context, m redis.XMessage) {
 	})
 }
 
-// over acknowledges a call and removes it, both or neither: there is one group,
-// so that nobody else wants it. It happens though the process is stopping, for
-// the answer has.
+// over acknowledges a call and removes it, both or neither: there is one group, so no
+// other consumer needs it. It runs although the process is stopping, because the call
+// was answered.
 func (a *groupConsumer) over(ctx context.Context, id string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()

@@ -1,9 +1,11 @@
 package redis_test
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -51,8 +53,8 @@ func TestHarmedLinkCostsLatencyOnly(t *testing.T) {
 	}
 }
 
-// F38: a server that throws away what it holds costs latency only: new rings are
-// heard, and calls that were thrown away keep nobody from new ones.
+// F38: a server that throws away what it holds costs latency only: new notifications
+// arrive, and calls that were thrown away do not block new ones.
 func TestEvictionCostsLatencyOnly(t *testing.T) {
 	_, url := ownServer(t)
 	o, err := library.ParseURL(url)
@@ -95,8 +97,8 @@ func TestEvictionCostsLatencyOnly(t *testing.T) {
 	})
 }
 
-// F38: what went wrong once is no trouble any more when the server is back, also where
-// nobody has anything to tell it or to ask of it since.
+// F38: an error is cleared once the server is back, also when the client has sent no
+// command since.
 func TestTroubleIsOverWithoutAnythingToDo(t *testing.T) {
 	own, url := ownServer(t)
 	c := begin(t, redis.Options{URL: url, Process: "a"})
@@ -108,4 +110,51 @@ func TestTroubleIsOverWithoutAnythingToDo(t *testing.T) {
 	pubsubtest.Eventually(t, "nobody says that the server is away", func() bool { return troubled(c) != "" })
 	own.Return(t)
 	pubsubtest.Eventually(t, "the server is back and is said to be away", func() bool { return troubled(c) == "" })
+}
+
+// A flush while everything waits is no trouble: it heals by itself, it is told that the
+// server was emptied, and calls and rings arrive afterwards.
+func TestAFlushIsToldOfAndHeals(t *testing.T) {
+	_, url := ownServer(t)
+	c := begin(t, redis.Options{URL: url, Process: "a"})
+	other := begin(t, redis.Options{URL: url, Process: "b"})
+	rings, stop := c.Listen("inbox")
+	defer stop()
+	answered := make(chan string, 8)
+	ctx, cancel := context.WithCancel(t.Context())
+	var attends sync.WaitGroup
+	attends.Go(func() {
+		if err := c.Attend(ctx, "minds", func(_ context.Context, note string) error { answered <- note; return nil }); err != nil {
+			t.Error(err)
+		}
+	})
+	defer attends.Wait()
+	defer cancel()
+	other.Call("minds", "before")
+	if note := <-answered; note != "before" {
+		t.Fatalf("answered %q", note)
+	}
+	other.Ring("inbox")
+	pubsubtest.Within(t, rings, "a ring is not heard")
+	if !c.Emptied().IsZero() {
+		t.Fatal("the server is said to be emptied")
+	}
+	o, err := library.ParseURL(url)
+	testutil.OK(t, err)
+	r := library.NewClient(o)
+	t.Cleanup(func() { _ = r.Close() })
+	testutil.OK(t, r.FlushAll(t.Context()).Err())
+	pubsubtest.Eventually(t, "nothing says that the server was emptied", func() bool {
+		if why := troubled(c); why != "" {
+			t.Errorf("the flush is trouble: %s", why)
+		}
+		return !c.Emptied().IsZero()
+	})
+	other.Call("minds", "after")
+	if note := <-answered; note != "after" {
+		t.Fatalf("answered %q", note)
+	}
+	if why := troubled(c); why != "" {
+		t.Errorf("still in trouble: %s", why)
+	}
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // CON-36: a call is on the server until its answer is over, however long that takes,
-// and nobody else is given it meanwhile; others are answered beside it.
+// and no other process gets it meanwhile; other calls are answered beside it.
 func TestLongAnswerKeepsItsCall(t *testing.T) {
 	begun, hold, others := make(chan string, 8), make(chan struct{}), make(chan string, 8)
 	const reclaim = 2 * time.Second // a process that does not move for longer is taken for dead

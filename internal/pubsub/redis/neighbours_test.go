@@ -11,8 +11,8 @@ import (
 
 // DELIVERY 2.7: two installations that share a server hear nothing of each other: no
 // ring, no call, no live event, and neither spends what the other one has. What the
-// neighbour did comes first on the server, so whoever heard it would have heard it
-// before what was said at home.
+// neighbour did comes first on the server, so a client that received it would have
+// received it before its own installation's message.
 func TestInstallationsHearNothingOfEachOther(t *testing.T) {
 	heard := make(chan pubsub.LiveEvent, 8)
 	here := begin(t, redis.Options{Installation: "here", Process: "a", Heard: func(e pubsub.LiveEvent) { heard <- e }})

@@ -12,7 +12,7 @@ import (
 
 const (
 	takePatience = 250 * time.Millisecond // a send waits for this answer
-	takePause    = time.Second            // after a failure nobody is asked for so long
+	takePause    = time.Second            // after a failure the server is not asked for so long
 )
 
 // take keeps for each budget when it will be whole again, in microseconds of the

@@ -46,8 +46,8 @@ func TestProcessesShareOneBudget(t *testing.T) {
 	}
 }
 
-// Whoever must wait longer than it can takes nothing; whoever can wait has its turn
-// for sure, and those behind it come later.
+// A caller that would wait longer than its limit takes no token; a caller that can wait
+// has its turn reserved, and later callers come after it.
 func TestTurnsAreGivenInAdvanceWithinPatience(t *testing.T) {
 	c := begin(t, redis.Options{Process: "a"})
 	b := pubsub.RateLimit{Key: "chat", Every: time.Hour, Burst: 2}
@@ -78,7 +78,7 @@ func TestHeldBudgetIsHeldForAll(t *testing.T) {
 	}
 }
 
-// F43: a server whose clock has gone back by a day keeps nobody waiting for one.
+// F43: a server whose clock has gone back by a day makes no caller wait for a day.
 func TestClockThatWentBackHoldsNothing(t *testing.T) {
 	c, r := begin(t, redis.Options{Process: "a"}), raw(t)
 	tomorrow := strconv.FormatInt(time.Now().Add(24*time.Hour).UnixMicro(), 10)
@@ -106,7 +106,7 @@ func TestSilentTreasurerCostsOneShortWait(t *testing.T) {
 	if _, _, err := c.Take(t.Context(), 0, b); err == nil {
 		t.Error("something was taken from nobody")
 	}
-	for range 1000 { // all of them within the second in which nobody is asked, or it takes minutes
+	for range 1000 { // all within the second in which the server is not asked, or it takes minutes
 		if _, _, err := c.Take(t.Context(), 0, b); err == nil {
 			t.Error("something was taken from nobody")
 		}

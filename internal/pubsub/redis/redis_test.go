@@ -111,7 +111,7 @@ func TestBell(t *testing.T) {
 	})
 }
 
-// F38: while the server is away its rings are heard at home, and nobody waits.
+// F38: while the server is away notifications reach this process, and no caller waits.
 func TestRingsStayInTheProcessWhileTheServerIsAway(t *testing.T) {
 	c, err := redis.Open(redis.Options{URL: "redis://127.0.0.1:1", Process: "alone"})
 	testutil.OK(t, err)
@@ -276,7 +276,7 @@ func TestCallsOfTheDeadAreAnswered(t *testing.T) {
 	empties(t, stream)
 }
 
-// DELIVERY 2.7: what nobody can answer is given up, and said.
+// DELIVERY 2.7: a call that no process can answer is given up and logged.
 func TestCallIsGivenUpAfterFiveTries(t *testing.T) {
 	var log bytes.Buffer
 	c, stop := begun(t, redis.Options{Process: "a", Reclaim: 10 * time.Millisecond, Logger: slog.New(slog.NewTextHandler(&log, nil))})
@@ -297,8 +297,8 @@ func TestCallIsGivenUpAfterFiveTries(t *testing.T) {
 	}
 }
 
-// F38, F39: a group that is lost is made again, from the oldest call there is; what
-// was trimmed before it was answered stops nobody.
+// F38, F39: a group that is lost is made again, from the oldest call there is; calls
+// that were trimmed before an answer do not stop the others.
 func TestCallsGoOnAfterTheGroupIsLostAndTheStreamIsTrimmed(t *testing.T) {
 	answered, hold := make(chan string, 100), make(chan struct{})
 	c := begin(t, redis.Options{Process: "a", Reclaim: 20 * time.Millisecond})
@@ -330,8 +330,8 @@ func TestCallsGoOnAfterTheGroupIsLostAndTheStreamIsTrimmed(t *testing.T) {
 	}
 }
 
-// DELIVERY 2.7: whoever leaves the group leaves nothing behind, unless it has open
-// calls.
+// DELIVERY 2.7: a process that leaves the group removes its consumer, unless it has
+// open calls.
 func TestAttendantLeavesTheGroupOnlyWithoutOpenCalls(t *testing.T) {
 	r, stream := raw(t), "trestle:"+t.Name()+":calls:minds"
 	for _, test := range []struct {
@@ -351,8 +351,8 @@ func TestAttendantLeavesTheGroupOnlyWithoutOpenCalls(t *testing.T) {
 	}
 }
 
-// DELIVERY 2.7: whoever begins takes those out of the group who were killed, but for one
-// that has open calls.
+// DELIVERY 2.7: a process that starts removes the consumers of killed processes, except
+// one that has open calls.
 func TestTheDeadAreTakenOutOfTheGroup(t *testing.T) {
 	r, stream := raw(t), "trestle:"+t.Name()+":calls:minds"
 	testutil.OK(t, r.XGroupCreateMkStream(t.Context(), stream, "attendants", "0").Err())

@@ -16,7 +16,7 @@ import (
 const (
 	mostOut  = 4096
 	mostKept = 4096   // rings and events on the server, read by everybody
-	mostCall = 10_000 // calls of a key that nobody has answered
+	mostCall = 10_000 // unanswered calls of a key
 )
 
 // A workItem is what one attendant of a key is to look after. A ring has no note.
@@ -49,8 +49,8 @@ func (c *Client) Ring(key string) {
 	})
 }
 
-// Call asks one of those who attend key to look after note. While the server is
-// away nobody is asked.
+// Call asks one of the processes that attend key to handle note. While the server is
+// away the call is dropped.
 func (c *Client) Call(key, note string) {
 	c.out.add(func(o *sendQueue) {
 		if one := (workItem{key, note}); note != "" && !o.asked[one] && len(o.calls) < mostOut {
@@ -76,7 +76,7 @@ func (o *sendQueue) add(what func(*sendQueue)) {
 	what(o)
 	select {
 	case o.stirred <- struct{}{}:
-	default: // whoever sends has not looked yet
+	default: // the sender has not read the last signal yet
 	}
 }
 

@@ -14,9 +14,9 @@ import (
 	"github.com/trestle-bridge/trestle/internal/pubsub"
 )
 
-// Listen returns the rings of key in this process and in all others, from now on,
-// and what ends the listening. When the server was lost and is back, every key
-// rings once: nobody knows what was missed.
+// Listen returns the notifications of key from this process and all others, from now
+// on, and a function that ends the subscription. After a lost server is back, every key
+// notifies once, because notifications may have been missed.
 func (c *Client) Listen(key string) (rings <-chan struct{}, stop func()) { return c.bells.Listen(key) }
 
 // A streamReader is how far one process has heard what all are told.
@@ -98,6 +98,7 @@ func (e *streamReader) compare(ctx context.Context) error {
 	for i := range newest {
 		if before(newest[i], e.heard[i]) {
 			e.listened = false
+			e.wasEmptied()
 		}
 	}
 	return nil

@@ -67,6 +67,23 @@ func Open(path string) (*BlobDir, error) {
 	return &BlobDir{path: path, placed: map[string]time.Time{}}, nil
 }
 
+// KeepPrivate takes the rights of others from the folder, and reports whether they had any.
+func (f *BlobDir) KeepPrivate() (changed bool, err error) {
+	info, err := os.Stat(f.path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return false, nil
+	case err != nil:
+		return false, fmt.Errorf("look at the folder of files: %w", err)
+	case info.Mode().Perm()&0o077 == 0:
+		return false, nil
+	}
+	if err := os.Chmod(f.path, info.Mode().Perm()&0o700); err != nil {
+		return false, fmt.Errorf("take the rights of others from the folder of files: %w", err)
+	}
+	return true, nil
+}
+
 // Path returns where the bytes with that hash stand, if they do.
 func (f *BlobDir) Path(hash string) string {
 	if len(hash) < 3 {
@@ -172,8 +189,8 @@ func (f *BlobDir) Hashes() ([]string, error) {
 	return found, err
 }
 
-// Remove implements [activity.BlobGC]. Whoever has the bytes open reads them to
-// their end.
+// Remove implements [activity.BlobGC]. A reader that has the file open can read it to
+// its end.
 func (f *BlobDir) Remove(hash string) (removed bool, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -96,7 +96,7 @@ func TestProcessesShareAFolder(t *testing.T) {
 	testutil.Same(t, "marks", []string{"folder 0", "folder 0", "folder 2"}, marks)
 }
 
-// Whoever put bytes away may not have told the record yet.
+// A process that stored bytes may not have recorded them yet.
 func TestBytesAreNotRemovedTheMomentTheyAreThere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, err := Open(filepath.Join(t.TempDir(), "files"))
@@ -116,4 +116,26 @@ func TestBytesAreNotRemovedTheMomentTheyAreThere(t *testing.T) {
 			t.Errorf("left %q, %v; %d are remembered", left, err, len(f.placed))
 		}
 	})
+}
+
+// A folder that other users could enter is its owner's alone afterwards.
+func TestFolderBecomesPrivate(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "files")
+	f, err := Open(path)
+	testutil.OK(t, err)
+	if changed, err := f.KeepPrivate(); changed || err != nil {
+		t.Errorf("a folder that is not there was changed: %t %v", changed, err)
+	}
+	testutil.OK(t, os.Mkdir(path, 0o700))
+	testutil.OK(t, os.Chmod(path, 0o755))
+	for _, want := range []bool{true, false} {
+		if changed, err := f.KeepPrivate(); changed != want || err != nil {
+			t.Errorf("changed %t (%v), want %t", changed, err, want)
+		}
+	}
+	info, err := os.Stat(path)
+	testutil.OK(t, err)
+	if info.Mode().Perm() != 0o700 {
+		t.Errorf("mode %v", info.Mode())
+	}
 }

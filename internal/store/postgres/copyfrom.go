@@ -23,12 +23,12 @@ var (
 	// ErrUnfinished is returned by [Open] for a database into which a record is
 	// being moved.
 	ErrUnfinished = errors.New("a record is being moved into this database")
-	// ErrDiffers is returned by [Move] when what arrived is not what left: somebody
-	// has changed one of them meanwhile.
+	// ErrDiffers is returned by [Move] when the copy differs from its source: another
+	// process has changed one of them meanwhile.
 	ErrDiffers = errors.New("the records differ")
 )
 
-// A MoveSource is a record that nobody writes while it is moved.
+// A MoveSource is a database without a writer while it is moved.
 type MoveSource interface {
 	engine.TablePager
 	// Identity tells the record from others.

@@ -2,8 +2,8 @@ package postgres_test
 
 import "testing"
 
-// F36: a connection that broke while nobody wrote on it costs no write. Whoever hands
-// one in would else wait and come again, the longer the longer connections have broken.
+// F36: a connection that broke while idle fails no write. Otherwise the writer would
+// wait and retry, with a backoff that grows with each broken connection.
 func TestConnectionThatBrokeAtRestCostsNoWrite(t *testing.T) {
 	database := server.Database(t)
 	s := open(t, options(t, database))

@@ -65,8 +65,8 @@ func schemaOf(ctx context.Context, from rowQuerier) (have int64, err error) {
 	return have, nil
 }
 
-// walkAlone walks the schema up while nobody can write or begin to: it has the turn of
-// the writer until the last step is taken. A record that is made has no turn yet.
+// walkAlone migrates the schema while no process can write or start to: it holds the
+// writer's lock until the last step is done. A new database has no such lock yet.
 func walkAlone(ctx context.Context, pool *pgxpool.Pool, files fs.FS, m engine.MigrationProgress, told func(engine.MigrationProgress)) (err error) {
 	conn, err := pool.Acquire(ctx)
 	if err != nil {

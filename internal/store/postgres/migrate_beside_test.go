@@ -25,8 +25,8 @@ func connected(t *testing.T, database string) *sql.DB {
 	return db
 }
 
-// F33, F40, F50: a process that only lost its connection lives and writes on, so that
-// nobody changes the schema under it.
+// F33, F40, F50: a process that only lost its connection lives and goes on writing, so
+// no other process changes the schema meanwhile.
 func TestSchemaIsNotChangedUnderWhoLostItsConnection(t *testing.T) {
 	database, _ := created(t)
 	server.Do(t, database, enlistOld)
@@ -36,8 +36,9 @@ func TestSchemaIsNotChangedUnderWhoLostItsConnection(t *testing.T) {
 	}
 }
 
-// K27, F42, F50: who is taken for dead is given up before the schema changes, so that
-// nothing it writes when it wakes is taken; and nobody begins to write meanwhile.
+// K27, F42, F50: a process that seems dead is declared dead before the schema changes,
+// so that its writes are refused when it wakes; and no process starts to write
+// meanwhile.
 func TestNobodyWritesWhileTheSchemaChanges(t *testing.T) {
 	database, room := created(t)
 	db := connected(t, database)

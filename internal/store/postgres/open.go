@@ -153,7 +153,7 @@ func (e *postgresEngine) connect(ctx context.Context) error {
 	// Processes know each other's connections by when they began, as the server writes
 	// that: in its own zone, whatever PGTZ or the address says.
 	delete(c.ConnConfig.RuntimeParams, "timezone")
-	// Whoever stops in the middle of its turn loses it, so that others can write.
+	// A process that stops within a transaction loses it, so that others can write.
 	c.ConnConfig.RuntimeParams["idle_in_transaction_session_timeout"] = strconv.FormatInt(e.opts.Term.Milliseconds(), 10)
 	c.ConnConfig.DialFunc = e.cables.dialing(c.ConnConfig.DialFunc)
 	if e.pool, err = pgxpool.NewWithConfig(ctx, c); err != nil {

@@ -28,7 +28,7 @@ const (
 	signs     = `select p.id, p.host, p.pid, not (` + working + `) from processes p where p.id <> $1 and not (` + living + `)`
 	bury      = `delete from processes where id = any ($1)`
 	others    = `select p.host, p.pid, p.program, p.expires - ` + serverNow + ` from processes p where p.id <> $1`
-	// Whoever has the upkeep only looks after the record.
+	// A process that owns the upkeep alone serves no account.
 	othersLive = others + ` and not exists (select 1 from owners o where o.thing = $2 and o.process = p.id)`
 	enlist     = `insert into processes (id, host, pid, program, backend, began, ttl, expires, since)
 values ($1, $2, $3, $4, 0, '', $5, ` + serverNow + ` + $5, ` + serverNow + `)`
@@ -83,7 +83,8 @@ func (e *postgresEngine) enlist(ctx context.Context) error {
 	}
 	e.id = id
 	e.held.Store(&since)
-	// It is kept until Close, whoever opened the store has gone by then.
+	// It is kept until Close; the context of the caller that opened the store may have
+	// ended by then.
 	keeping, quit := context.WithCancel(context.WithoutCancel(ctx))
 	e.quit = quit
 	e.keeper.Go(func() { e.keep(keeping, since) })
@@ -123,10 +124,10 @@ func nobodyElse(ctx context.Context, t pgx.Tx, id string) error {
 	return inUse(t.QueryRow(ctx, others+` limit 1`, id))
 }
 
-// deadOf reads the [signs] of death of others and returns who is dead for a process that
-// starts. Where connections break all the time, living ones have none either, and whoever
-// gave them up for that would end one after the other; so they get the time to say that they live,
-// unless they were on this machine, where one can see.
+// deadOf reads the [signs] of death of other processes and returns those that are dead for a
+// process that starts. Where connections break all the time, living processes have none either,
+// and declaring them dead for that would end one after the other; so they get time for a
+// heartbeat, unless they ran on this machine, where their process id can be checked.
 func deadOf(found engine.Rows) (gone []string, err error) {
 	defer func() { err = errors.Join(err, found.Close()) }()
 	here, err := os.Hostname()
@@ -148,8 +149,8 @@ func deadOf(found engine.Rows) (gone []string, err error) {
 	return gone, found.Err()
 }
 
-// runs reports whether another process of this machine has that number. Our own was
-// somebody else's before, as in a container that is started again.
+// runs reports whether another process of this machine has that number. Our own id may
+// have been another process's before, as in a container that is started again.
 func runs(pid int) bool {
 	if pid == os.Getpid() {
 		return false
@@ -206,7 +207,8 @@ func (e *postgresEngine) keep(ctx context.Context, since time.Time) {
 			e.giveUp(fmt.Errorf("the right to write was not prolonged for %s: %w", time.Since(since).Round(time.Second), err))
 			return
 		}
-		if well {
+		if well { // once: what is opened from here on finds the server as it is now
+			e.pool.Reset()
 			e.opts.Logger.Warn("right to write not prolonged, asking again", "error", err)
 		}
 		well = false
@@ -216,19 +218,18 @@ func (e *postgresEngine) keep(ctx context.Context, since time.Time) {
 
 // prolong has the server confirm once that this process lives, while that is of use.
 // A connection that lay idle while the server was away fails at its first use, and so
-// would the next.
+// would the next; it is opened anew, with as few round trips as can be.
 func (e *postgresEngine) prolong(ctx context.Context, until time.Time) error {
 	ctx, end := context.WithDeadline(ctx, until)
 	defer end()
 	limited, cancel := context.WithTimeout(ctx, e.opts.Term/5)
 	defer cancel()
-	tag, err := e.own.Exec(limited, prolong, e.id)
+	tag, err := e.own.Exec(limited, prolong, pgx.QueryExecModeExec, e.id) // one round trip, also on a new connection
 	if err == nil && tag.RowsAffected() == 0 {
 		return ErrBuried
 	}
 	if err != nil && codeOf(err) == "" {
 		e.own.Reset()
-		e.pool.Reset()
 	}
 	return err
 }

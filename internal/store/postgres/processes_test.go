@@ -85,7 +85,7 @@ func TestProcessesThatWriteAtOnceLeaveOneDenseLog(t *testing.T) {
 	sound(t, stores[0])
 }
 
-// I8, F41: a mind in a space is run by one process, whoever asks.
+// I8, F41: a mind in a space is run by one process, however many claim it.
 func TestOneOfTwoProcessesRunsAMind(t *testing.T) {
 	database := server.Database(t)
 	stores := []*sqlstore.Store{open(t, options(t, database)), open(t, options(t, database))}
@@ -232,8 +232,8 @@ func TestProcessThatIsCutOffIsToldToEnd(t *testing.T) {
 	link.Mend()
 }
 
-// F40, F42: a process that is cut off in the middle of a write keeps nobody from
-// writing, is told to end, and can; nothing of that write is there afterwards.
+// F40, F42: a process that is cut off in the middle of a write does not block other
+// writers, is told to end, and can; nothing of that write is stored.
 func TestWriterThatIsCutOffInItsTurnBlocksNobody(t *testing.T) {
 	database := server.Database(t)
 	link := testservers.NewLink(t, fmt.Sprintf("127.0.0.1:%d", server.Port))
@@ -507,7 +507,8 @@ func TestBrokenConnectionIsNoDeath(t *testing.T) {
 	}
 }
 
-// Issue 7: a process whose environment names another time zone takes nobody for dead.
+// Issue 7: a process whose environment names another time zone declares no other
+// process dead.
 func TestTimeZoneOfAProcessIsNoSignOfDeath(t *testing.T) {
 	database := server.Database(t)
 	first := open(t, options(t, database))

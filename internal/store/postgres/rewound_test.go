@@ -25,9 +25,9 @@ func keeps(t *testing.T, s *sqlstore.Store, room spaces.SpaceID, n int) {
 	t.Fatal("nothing can be recorded")
 }
 
-// F37: a server that took over without its last commits is found out by whoever had
-// them confirmed, though others have written since, and by whoever starts where that
-// was known; whoever lost nothing goes on.
+// F37: a server that took over without its last commits is detected by a process that
+// had them confirmed, though others have written since, and by a process that starts
+// where that was recorded; a process that lost no commit goes on.
 func TestLostCommitsAreFound(t *testing.T) {
 	private, database := ownServer(t)
 	o := options(t, "")

@@ -13,9 +13,9 @@ import (
 	"github.com/trestle-bridge/trestle/internal/store/engine"
 )
 
-// A session is the writing connection. Statements whose outcome nobody waits for
-// are put off and travel with the next one that somebody does, so that a job is a
-// round trip for each of its questions and one for its end.
+// A session is the writing connection. Statements whose result the caller does not need
+// are held back and sent with the next one whose result it needs, so that a job costs a
+// round trip for each of its queries and one for its end.
 type session struct {
 	e     *postgresEngine
 	conn  *pgxpool.Conn // nil until the first turn, and after it broke

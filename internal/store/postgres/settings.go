@@ -45,7 +45,8 @@ func examineConn(ctx context.Context, c *pgx.Conn) error {
 	for i := range is.have {
 		places = append(places, &is.have[i])
 	}
-	if err := c.QueryRow(ctx, readCondition).Scan(places...); err != nil {
+	// Nothing is prepared for a statement that a connection is asked once.
+	if err := c.QueryRow(ctx, readCondition, pgx.QueryExecModeSimpleProtocol).Scan(places...); err != nil {
 		return fmt.Errorf("read settings: %w", err)
 	}
 	return is.refused()

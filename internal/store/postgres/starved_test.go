@@ -13,7 +13,7 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// A stranger is a session that is nobody's of ours.
+// A stranger is a session of another program.
 type stranger struct{ conn *pgx.Conn }
 
 // visits connects a stranger to a database, until the test ends.
@@ -41,8 +41,9 @@ func (s stranger) awaits(t *testing.T, most int) {
 	}
 }
 
-// F40: a process whose every question waits, because somebody has locked a table,
-// reaches its server. It keeps the right to write, and goes on when the table is free.
+// F40: a process whose every query waits, because another session has locked a table,
+// still reaches its server. It keeps the right to write, and goes on when the table is
+// free.
 func TestQuestionsThatWaitCostNobodyTheRightToWrite(t *testing.T) {
 	database := server.Database(t)
 	lost := make(chan error, 1)

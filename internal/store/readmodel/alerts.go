@@ -109,7 +109,7 @@ group by account order by account`
 where state = 'unknown' and settled >= $1
 group by account order by account`
 	denialsByAgent engine.QueryText = `select agent || '', count(*) from denials where at >= $1 group by agent || '' order by 1`
-	spentOfDay     engine.QueryText = `select agent, space, prompt + output from usage where day = $1 order by agent, space`
+	spentOfDay     engine.QueryText = `select agent, space, prompt + output, cost from usage where day = $1 order by agent, space`
 	leasesLost     engine.QueryText = `select coalesce(sum(refused), 0) from leases`
 )
 
@@ -131,7 +131,7 @@ func (p AlertReader) Vitals(ctx context.Context, since, at time.Time) (v alerts.
 			return err
 		}
 		v.Spent, err = engine.AllRows(ctx, src, spentOfDay, []any{engine.DayNumber(at)}, func(r engine.ResultRow) (s alerts.DailyUsage, err error) {
-			return s, r.Scan(&s.Agent, &s.Space, &s.Tokens)
+			return s, r.Scan(&s.Agent, &s.Space, &s.Used.Tokens, &s.Used.Cost)
 		})
 		if err != nil {
 			return err

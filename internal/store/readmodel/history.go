@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/internal/money"
 	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/internal/store/tables"
 	"github.com/trestle-bridge/trestle/shell"
@@ -276,8 +277,8 @@ func (*HistoricalView) Spent(context.Context, time.Time, spaces.AgentID, spaces.
 }
 
 // SpentBySenders implements [shell.Record].
-func (*HistoricalView) SpentBySenders(context.Context, time.Time, spaces.CycleID) (int, error) {
-	return 0, nil
+func (*HistoricalView) SpentBySenders(context.Context, time.Time, spaces.CycleID) (money.UsedTokens, error) {
+	return money.UsedTokens{}, nil
 }
 
 // AnswerForms implements [shell.LogReader].

@@ -19,7 +19,8 @@ const (
 	rowsBack engine.QueryText = `select ` + tables.InboxColumns + `, ` + tables.EventColumns + ` from inbox i
 join events e on e.space = i.space and e.branch = 'main' and e.seq = i.seq
 where i.agent = $1 and i.circle = $2 and i.space = $3 and i.seq <= $4 order by i.seq desc limit 50`
-	causeOf engine.QueryText = `select actor, cause, seq from events where id = $1`
+	modelOfCycle engine.QueryText = `select model from cycles where id = $1`
+	causeOf      engine.QueryText = `select actor, cause, seq from events where id = $1`
 )
 
 const (
@@ -28,7 +29,7 @@ const (
 	runsToday engine.QueryText = `select coalesce(stop, ''), count(*), sum(denials) from cycles
 where space = $3 and started >= $4 and agent = $1 and circle = $2 group by stop`
 	mutedHere engine.QueryText = `select muted from uplinks where agent = $1 and circle = $2 and space = $3`
-	usedToday engine.QueryText = `select prompt, cached, output, calls from usage where day = $1 and agent = $2 and space = $3`
+	usedToday engine.QueryText = `select prompt, cached, output, calls, cost from usage where day = $1 and agent = $2 and space = $3`
 	// The index has only actions that are not final, which are few.
 	countUnsent engine.QueryText = `select count(*) from mappings m
 join outbox o on o.account = m.account and o.chat = m.chat and o.state in ('ready', 'sending')
@@ -84,7 +85,7 @@ func agentStatus(ctx context.Context, src engine.QueryReader, m spaces.Mind, spa
 		return n, err
 	}
 	u := &n.Usage
-	if _, err := engine.ScanRow(ctx, src, usedToday, []any{engine.DayNumber(at), string(m.Agent), string(space)}, &u.Prompt, &u.Cached, &u.Output, &u.Calls); err != nil {
+	if _, err := engine.ScanRow(ctx, src, usedToday, []any{engine.DayNumber(at), string(m.Agent), string(space)}, &u.Prompt, &u.Cached, &u.Output, &u.Calls, &u.Cost); err != nil {
 		return n, err
 	}
 	return n, engine.EachRow(ctx, src, runsToday, append(slices.Clip(key), string(space), engine.ToMillis(engine.StartOfDay(at))), func(r engine.ResultRow) error {
@@ -101,7 +102,7 @@ func agentStatus(ctx context.Context, src engine.QueryReader, m spaces.Mind, spa
 		case spaces.StopBudget, spaces.StopMaxRetries, spaces.StopMaxSteps, spaces.StopTimeout, spaces.StopModelError,
 			spaces.StopCoordinator, spaces.StopNoCapableAgent, spaces.StopDependencyFailed:
 			n.Failed += runs
-		case "", spaces.StopCompleted, spaces.StopSilent, spaces.StopSkipped, spaces.StopSuperseded, spaces.StopSleeping, spaces.StopWaitingReply:
+		case "", spaces.StopCompleted, spaces.StopSilent, spaces.StopSkipped, spaces.StopSuperseded, spaces.StopSleeping, spaces.StopWaitingReply, spaces.StopWaitingTool:
 		}
 		return nil
 	})
@@ -204,8 +205,23 @@ func outcomeOf(ctx context.Context, src engine.QueryReader, m spaces.Mind, e tab
 		}
 	}
 	x.Spoke = len(said)
+	var asked string
+	if _, err := engine.ScanRow(ctx, src, modelOfCycle, []any{string(e.Cycle)}, &asked); err != nil {
+		return x, err
+	}
+	if x.InWords, err = answersInWords(ctx, src, m.Agent, asked); err != nil {
+		return x, err
+	}
 	if n := len(run.Steps); n > 0 {
 		x.Model = run.Steps[n-1].Model
+	}
+	for i := range run.Tools {
+		if t := &run.Tools[i]; !t.Started.IsZero() && !t.Ended.IsZero() {
+			if x.Took == nil {
+				x.Took = map[string]time.Duration{}
+			}
+			x.Took[t.Tool] += max(0, t.Ended.Sub(t.Started))
+		}
 	}
 	for _, e := range run.Inner {
 		if b, ok := e.Body.(spaces.ToolCalled); ok {

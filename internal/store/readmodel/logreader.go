@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
+	"github.com/trestle-bridge/trestle/internal/money"
 	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/internal/store/tables"
 	"github.com/trestle-bridge/trestle/shell"
@@ -13,7 +15,7 @@ import (
 )
 
 const (
-	closedCycles engine.QueryText = `select id, n, space, rest, stop, ended, tokens from cycles
+	closedCycles engine.QueryText = `select id, n, space, rest, stop, case when calls > 0 then started else 0 end, ended, tokens from cycles
 where agent = $1 and circle = $2 and n > $3 order by n limit $4 + 0`
 	turnsBetween engine.QueryText = `select t.cycle, t.n, t.body from cycles y join turns t on t.cycle = y.id
 where y.agent = $1 and y.circle = $2 and y.n >= $3 and y.n <= $4 order by y.n, t.n`
@@ -28,14 +30,18 @@ where o.agent = $1 and y.circle = $2
 	uplinksAcross engine.QueryText = `select ` + headedColumns + `
 from (select m.space as shared from members m where m.entity = $3) s cross join uplinks
 where uplinks.space = s.shared and agent = $1 and circle <> $2 and live = 1 order by n desc limit $4 + 0`
+	// roomsOfPerson has one row a room; there may be no agent in it.
+	roomsOfPerson engine.QueryText = `select m.space, coalesce((select head_seq from branches b where b.space = m.space and b.id = 'main'), 0)
+from members m join spaces s on s.id = m.space where m.entity = $1 and s.kind = 'room' order by m.space desc limit $2 + 0`
 	setTimers engine.QueryText = `select ` + tables.TimerColumns + ` from timers
 where agent = $1 and circle = $2 and kind in ('timer', 'plan') and fired_by = '' order by due, id limit $3 + 0`
 	lastingWaits engine.QueryText = `select ` + tables.WaitColumns + ` from waits w
 where w.state <> 'told' and w.state = 'open' and w.agent = $1 and w.circle = $2 order by w.started, w.cycle`
-	spentOn     engine.QueryText = `select agent, space, prompt, cached, output from usage where day = $1`
+	spentOn     engine.QueryText = `select agent, space, prompt, cached, output, cost from usage where day = $1`
 	answerForms engine.QueryText = `select answered from cycles where agent = $1 and model = $2 and answered <> '' order by ended desc limit $3`
+	askedModel  engine.QueryText = `select model from cycles where agent = $1 and circle = $2 and answered <> '' order by started desc, id desc limit 1`
 	// sendersTokens has the people of a timer beside the tallies of those who wrote.
-	sendersTokens engine.QueryText = `select coalesce(max(s.tokens), 0),
+	sendersTokens engine.QueryText = `select coalesce(max(s.tokens), 0), coalesce(max(s.cost), 0),
   coalesce((` + tables.TimerPayers + `), '[]')
 from inbox i
 join events e on e.space = i.space and e.branch = 'main' and e.seq = i.seq join senders s on s.day = $2 and s.entity = e.actor
@@ -112,7 +118,7 @@ func (s LogReader) Cycles(ctx context.Context, m spaces.Mind, n int64, turns boo
 	var out []spaces.ClosedCycle
 	err := s.engine.View(ctx, func(ctx context.Context, src engine.QueryReader) (err error) {
 		out, err = engine.AllRows(ctx, src, closedCycles, []any{string(m.Agent), string(m.Circle), n, limit}, func(r engine.ResultRow) (c spaces.ClosedCycle, err error) {
-			return c, r.Scan(&c.ID, &c.N, &c.Space, &c.Rest, &c.Stop, engine.ScanTime(&c.Ended), &c.Tokens)
+			return c, r.Scan(&c.ID, &c.N, &c.Space, &c.Rest, &c.Stop, engine.ScanTime(&c.Asked), engine.ScanTime(&c.Ended), &c.Tokens)
 		})
 		if err != nil || !turns || len(out) == 0 {
 			return err
@@ -180,6 +186,19 @@ func (s LogReader) Across(ctx context.Context, m spaces.Mind, who spaces.EntityI
 	return out, nil
 }
 
+// RoomsOf returns the rooms that an entity is a member of, at most limit, the newest
+// first. Of each uplink only the space and the head are set.
+func (s LogReader) RoomsOf(ctx context.Context, who spaces.EntityID, limit int) ([]spaces.Uplink, error) {
+	out, err := engine.AllRows(ctx, s.engine, roomsOfPerson, []any{string(who), limit}, func(r engine.ResultRow) (u spaces.Uplink, err error) {
+		u.Live = true
+		return u, r.Scan(&u.Space, &u.Head)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the rooms of %s: %w", who, err)
+	}
+	return out, nil
+}
+
 // Spent implements [shell.Record]. Days are counted in UTC.
 func (s LogReader) Spent(ctx context.Context, at time.Time, agent spaces.AgentID, space spaces.SpaceID) (shell.UsageToday, error) {
 	var sum shell.UsageToday
@@ -187,15 +206,15 @@ func (s LogReader) Spent(ctx context.Context, at time.Time, agent spaces.AgentID
 		var who spaces.AgentID
 		var where spaces.SpaceID
 		var u spaces.TokenUsage
-		if err := r.Scan(&who, &where, &u.Prompt, &u.Cached, &u.Output); err != nil {
+		if err := r.Scan(&who, &where, &u.Prompt, &u.Cached, &u.Output, &u.Cost); err != nil {
 			return err
 		}
-		sum.All += u.Total()
+		sum.All = sum.All.Add(u.Used())
 		if who == agent {
-			sum.Agent += u.Total()
+			sum.Agent = sum.Agent.Add(u.Used())
 		}
 		if where == space {
-			sum.Space += u.Total()
+			sum.Space = sum.Space.Add(u.Used())
 		}
 		return nil
 	})
@@ -206,24 +225,28 @@ func (s LogReader) Spent(ctx context.Context, at time.Time, agent spaces.AgentID
 }
 
 // SpentBySenders implements [shell.Record].
-func (s LogReader) SpentBySenders(ctx context.Context, at time.Time, cycle spaces.CycleID) (int, error) {
-	most, set := 0, []spaces.EntityID(nil)
-	if _, err := engine.ScanRow(ctx, s.engine, sendersTokens, []any{string(cycle), engine.DayNumber(at)}, &most, engine.ScanList(&set)); err != nil {
-		return 0, fmt.Errorf("read what senders used: %w", err)
+func (s LogReader) SpentBySenders(ctx context.Context, at time.Time, cycle spaces.CycleID) (most money.UsedTokens, err error) {
+	var set []spaces.EntityID
+	if _, err := engine.ScanRow(ctx, s.engine, sendersTokens, []any{string(cycle), engine.DayNumber(at)}, &most.Tokens, &most.Cost, engine.ScanList(&set)); err != nil {
+		return most, fmt.Errorf("read what senders used: %w", err)
 	}
 	for _, who := range set {
-		tokens := 0
-		if _, err := engine.ScanRow(ctx, s.engine, tables.SenderTokens, []any{engine.DayNumber(at), string(who)}, &tokens); err != nil {
-			return 0, fmt.Errorf("read what a sender used: %w", err)
+		var used money.UsedTokens
+		if _, err := engine.ScanRow(ctx, s.engine, tables.SenderTokens, []any{engine.DayNumber(at), string(who)}, &used.Tokens, &used.Cost); err != nil {
+			return most, fmt.Errorf("read what a sender used: %w", err)
 		}
-		most = max(most, tokens)
+		most = most.Max(used)
 	}
 	return most, nil
 }
 
 // AnswerForms implements [shell.LogReader].
 func (s LogReader) AnswerForms(ctx context.Context, agent spaces.AgentID, model string, limit int) ([]spaces.AnswerForm, error) {
-	forms, err := engine.AllRows(ctx, s.engine, answerForms, []any{string(agent), model, limit}, func(r engine.ResultRow) (f spaces.AnswerForm, err error) {
+	return newestForms(ctx, s.engine, agent, model, limit)
+}
+
+func newestForms(ctx context.Context, src engine.QueryReader, agent spaces.AgentID, model string, limit int) ([]spaces.AnswerForm, error) {
+	forms, err := engine.AllRows(ctx, src, answerForms, []any{string(agent), model, limit}, func(r engine.ResultRow) (f spaces.AnswerForm, err error) {
 		err = r.Scan(&f)
 		return f, err
 	})
@@ -231,6 +254,29 @@ func (s LogReader) AnswerForms(ctx context.Context, agent spaces.AgentID, model 
 		return nil, fmt.Errorf("read how %s answered: %w", agent, err)
 	}
 	return forms, nil
+}
+
+// answersInWords reports whether a model of an agent is known to answer people in words.
+func answersInWords(ctx context.Context, src engine.QueryReader, agent spaces.AgentID, model string) (bool, error) {
+	forms, err := newestForms(ctx, src, agent, model, spaces.HabitAnswers)
+	slices.Reverse(forms)
+	return spaces.AnswersInWords(forms), err
+}
+
+// AnswersInWords reports whether a model of an agent is known to answer people in words.
+func (c ReadModel) AnswersInWords(ctx context.Context, agent spaces.AgentID, model string) (bool, error) {
+	return answersInWords(ctx, c.engine, agent, model)
+}
+
+// WordyModel implements [console.MindReader].
+func (c ReadModel) WordyModel(ctx context.Context, m spaces.Mind) (model string, err error) {
+	if found, err := engine.ScanRow(ctx, c.engine, askedModel, []any{string(m.Agent), string(m.Circle)}, &model); err != nil || !found {
+		return "", err
+	}
+	if words, err := c.AnswersInWords(ctx, m.Agent, model); err != nil || !words {
+		return "", err
+	}
+	return model, nil
 }
 
 // Waits implements [shell.Record].

@@ -8,6 +8,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/store/engine"
+	"github.com/trestle-bridge/trestle/spaces"
 )
 
 const (
@@ -16,7 +17,20 @@ where hash >= $1 and hash < $1 || '􏿿' order by last_used desc, hash limit $2 
 	denialColumns engine.QueryText = `agent, act, code, reason, hint, space, cycle, phase, tier, risk, at`
 	lastDenials   engine.QueryText = `select n, ` + denialColumns + ` from denials where n < $1 and at >= $2 order by n desc limit $3 + 0`
 	denialsOf     engine.QueryText = `select n, ` + denialColumns + ` from denials where agent = $4 and n < $1 and at >= $2 order by n desc limit $3 + 0`
+	activePrompts engine.QueryText = `select n, section, agent, version, by_whom, at from prompt_activations where undone = 0 order by n`
 )
+
+// PromptActivations returns the activated versions of prompt sections that are not rolled
+// back, in the order in which they were activated.
+func (c ReadModel) PromptActivations(ctx context.Context) ([]spaces.PromptActivation, error) {
+	found, err := engine.AllRows(ctx, c.engine, activePrompts, nil, func(r engine.ResultRow) (a spaces.PromptActivation, err error) {
+		return a, r.Scan(&a.N, &a.Section, &a.Agent, &a.Version, &a.By, engine.ScanTime(&a.At))
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list activated prompts: %w", err)
+	}
+	return found, nil
+}
 
 // Manifests implements [console.Store].
 func (c ReadModel) Manifests(ctx context.Context, beginning string, limit int) ([]console.ManifestUse, error) {

@@ -36,14 +36,14 @@ from spaces s join branches b on b.space = s.id and b.id = 'main'`
 	mindColumns                  = `select u.agent, u.circle,
   (select coalesce(max(y.n), 0) from cycles y where y.agent = u.agent and y.circle = u.circle and y.n is not null),
   (select count(*) from cycles y where y.agent = u.agent and y.circle = u.circle and y.state = 'open'),
-  coalesce(sum(g.prompt), 0), coalesce(sum(g.cached), 0), coalesce(sum(g.output), 0)`
+  coalesce(sum(g.prompt), 0), coalesce(sum(g.cached), 0), coalesce(sum(g.output), 0), coalesce(sum(g.cost), 0)`
 	mindUsage = `left join usage g on g.day = $1 and g.agent = u.agent
   and g.space in (select v.space from uplinks v where v.agent = u.agent and v.circle = u.circle)`
 	allMinds engine.QueryText = mindColumns + `
 from (select distinct agent, circle from uplinks) u ` + mindUsage + `
 group by u.agent, u.circle order by u.agent, u.circle`
 	lastCycle    engine.QueryText = `select ` + tables.CycleColumns + ` from cycles where agent = $1 and circle = $2 order by started desc, id desc limit 1`
-	namedCycles  engine.QueryText = `select ` + tables.CycleColumns + ` from cycles where id >= $1 and id < $1 || '􏿿' order by id limit 2`
+	namedCycles  engine.QueryText = `select ` + tables.CycleColumns + ` from cycles where id >= $1 and id < $1 || '􏿿' order by id limit $2 + 0`
 	lostDrafts   engine.QueryText = `select account, chat, message from drafts where cycle = $1 and length(text) = 0 order by step`
 	cycleActions engine.QueryText = `select ` + tables.ActionColumns + ` from outbox o where o.cycle = $1 and o.cycle <> '' order by o.ordinal`
 	innerEvents  engine.QueryText = `select ` + tables.EventColumns + ` from events e
@@ -136,7 +136,7 @@ func (c ReadModel) queryMinds(ctx context.Context, text engine.QueryText, args .
 	err := c.engine.View(ctx, func(ctx context.Context, src engine.QueryReader) (err error) {
 		minds, err = engine.AllRows(ctx, src, text, args, func(r engine.ResultRow) (m console.Mind, err error) {
 			output := 0
-			err = r.Scan(&m.Mind.Agent, &m.Mind.Circle, &m.Cycles, &m.Open, &m.Prompt, &m.Cached, &output)
+			err = r.Scan(&m.Mind.Agent, &m.Mind.Circle, &m.Cycles, &m.Open, &m.Prompt, &m.Cached, &output, &m.Cost)
 			m.Tokens = m.Prompt + output
 			return m, err
 		})
@@ -159,12 +159,19 @@ func (c ReadModel) queryMinds(ctx context.Context, text engine.QueryText, args .
 func (c ReadModel) Run(ctx context.Context, id string) (console.Run, error) {
 	var run console.Run
 	err := c.engine.View(ctx, func(ctx context.Context, src engine.QueryReader) error {
-		found, err := engine.AllRows(ctx, src, namedCycles, []any{id}, tables.ScanCycle)
+		found, err := engine.AllRows(ctx, src, namedCycles, []any{id, console.MaxAmbiguous + 1}, tables.ScanCycle)
 		if err != nil {
 			return err
 		}
-		if len(found) == 0 || (len(found) > 1 && string(found[0].ID) != id) {
+		if len(found) == 0 {
 			return console.ErrUnknown
+		}
+		if len(found) > 1 && string(found[0].ID) != id {
+			several := console.AmbiguousNameError{Kind: "runs", Given: id}
+			for _, y := range found {
+				several.Could = append(several.Could, string(y.ID))
+			}
+			return several
 		}
 		run.Cycle = found[0]
 		return loadRun(ctx, src, &run)
@@ -189,6 +196,12 @@ func loadRun(ctx context.Context, src engine.QueryReader, run *console.Run) erro
 		return err
 	}
 	if run.Turns, err = tables.TurnsOfCycle(ctx, src, y.ID); err != nil {
+		return err
+	}
+	if run.Tools, err = engine.AllRows(ctx, src, tables.ToolRunsOfCycle, []any{string(y.ID)}, tables.ScanToolRun); err != nil {
+		return err
+	}
+	if run.Rated, err = ratingsOfRun(ctx, src, y.ID); err != nil {
 		return err
 	}
 	if run.Waits, err = engine.AllRows(ctx, src, runsWaits, []any{string(y.ID)}, tables.ScanWait); err != nil {

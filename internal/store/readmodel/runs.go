@@ -24,7 +24,9 @@ const (
 	foundIn     engine.QueryText = `select ` + tables.CycleColumns + ` from cycles where space = $3 and started <= $1` + foundColumns
 	foundStops  engine.QueryText = `select ` + tables.CycleColumns + ` from cycles where stop is not null and stop = $5 and started <= $1` + foundColumns
 	foundOf     engine.QueryText = `select ` + tables.CycleColumns + ` from cycles where agent = $4 and circle = $8 and started <= $1` + foundColumns
-	cycleBegan  engine.QueryText = `select started from cycles where id = $1`
+	foundRated  engine.QueryText = `select ` + tables.CycleColumns + ` from cycles where started <= $1
+  and id in (select cycle from feedback where who <> '' and rating = $8) and ($9 = '' or circle = $9)` + foundColumns
+	cycleBegan engine.QueryText = `select started from cycles where id = $1`
 )
 
 // Runs implements [console.Store].
@@ -50,7 +52,10 @@ func (c ReadModel) Runs(ctx context.Context, f console.Filter) ([]spaces.Cycle, 
 		q = foundIn
 	}
 	args := []any{began, string(f.Before), string(f.Space), string(f.Agent), string(f.Stop), engine.ToMillis(f.Since), f.Limit}
-	if f.Circle != "" {
+	switch {
+	case f.Rating != "":
+		q, args = foundRated, append(args, string(f.Rating), string(f.Circle))
+	case f.Circle != "":
 		q, args = foundOf, append(args, string(f.Circle))
 	}
 	found, err := engine.AllRows(ctx, c.engine, q, args, tables.ScanCycle)

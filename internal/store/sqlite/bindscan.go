@@ -104,8 +104,8 @@ func (st *statement) scan(n int, dest any) error {
 	return st.scanKind(n, holds, reflect.ValueOf(dest).Elem())
 }
 
-// scanKind serves the types that are strings or numbers by another name, and
-// pointers, which are nil where nothing stands.
+// scanKind serves the types that are strings or numbers by another name, and pointers,
+// which are nil for NULL.
 func (st *statement) scanKind(n int, holds sqlite3.Datatype, d reflect.Value) error {
 	switch {
 	case d.Kind() == reflect.Pointer && holds == sqlite3.NULL:

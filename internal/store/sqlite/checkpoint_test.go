@@ -56,8 +56,8 @@ func (s *session) fill(t *testing.T) {
 	}
 }
 
-// I14, DELIVERY 2.7: no write waits for the pages of those before it to reach the
-// file, and the log is folded in although nobody ever rests.
+// I14, DELIVERY 2.7: no write waits for the pages of those before it to reach the file,
+// and the WAL is checkpointed although writes never pause.
 func TestLogIsFoldedInBesideTheWrites(t *testing.T) {
 	s := aSession(t)
 	size := func() int64 {

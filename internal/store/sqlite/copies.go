@@ -101,8 +101,12 @@ func SyncDir(dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// vacuumInto writes a compact copy of the database and makes sure that it is on disk.
+// vacuumInto writes a compact copy of the database for its owner alone and makes sure that
+// it is on disk. Where a file with content is already, it fails; an empty one keeps its mode.
 func vacuumInto(ctx context.Context, db *sql.DB, file string) error {
+	if err := touchPrivate(file); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
 	if _, err := db.ExecContext(ctx, "vacuum into $1", file); err != nil {
 		return kind(err)
 	}

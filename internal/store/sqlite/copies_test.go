@@ -94,7 +94,7 @@ func TestUnfinishedMigrationKeepsItsCopy(t *testing.T) {
 	}
 }
 
-// A copy that somebody took away is made again, of what there is.
+// A copy that was deleted is made again, from the present database.
 func TestCopyThatIsGoneIsMadeAgain(t *testing.T) {
 	dir, file := aRecord(t)
 	db, o := raw(t, dir), options(t, dir).withDefaults()

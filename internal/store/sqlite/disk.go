@@ -112,11 +112,11 @@ const headSize = 24
 // mostHeld is how many bytes of the log are held back at the most.
 const mostHeld = 256 << 10
 
-// A log is the file that a commit is appended to, page by page with a head before
-// each. The system gets them all at once, with the last page of the commit: it is
-// asked once for a commit, where it was twice for a page. Nobody misses what is held
-// back: others read the log up to the last commit, and its own connection reads it by
-// this file.
+// A log is the file that a commit is appended to, page by page with a head before each.
+// The system gets them all at once, with the last page of the commit: it is asked once
+// for a commit, where it was twice for a page. No reader needs the pages held back:
+// other connections read the log up to the last commit, and its own connection reads it
+// by this file.
 type log struct {
 	vfs.File
 	held []byte // what the system has not got yet

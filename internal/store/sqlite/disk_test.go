@@ -187,8 +187,8 @@ func TestACopyIsTakenUpOnADiskThatPromisesMore(t *testing.T) {
 	testutil.OK(t, err)
 }
 
-// What is held back is nobody's loss: who reads the log's file, or its length, has it
-// handed over first, and what comes at another place is not put behind it.
+// Pages held back are not missed: reading the log's file, or its length, writes them
+// first, and a write at another offset is not appended to them.
 func TestALogHasWhatItHolds(t *testing.T) {
 	page := func(b byte) []byte { return []byte{b, b, b, b} }
 	open := func(t *testing.T) (*log, string) {

@@ -155,7 +155,7 @@ func TestFullDiskRefusesWritesAndRecovers(t *testing.T) {
 	}
 }
 
-// The log of commits is folded into the file when nobody writes.
+// The WAL is checkpointed into the file while there are no writes.
 func TestQuietStoreFoldsItsLogIn(t *testing.T) {
 	dir := t.TempDir()
 	s := openIn(t, dir)

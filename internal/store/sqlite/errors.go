@@ -23,8 +23,8 @@ var (
 	ErrReadOnly = errors.New("this user may read the record, and not write it, which the engine has to")
 )
 
-// errGone is why nothing is written to a file that nobody will find again: what a
-// platform was told is received would be lost with the process.
+// errGone is the error of writes to a file that was removed or replaced: messages
+// acknowledged to a platform would be lost with the process.
 var errGone = errors.New("the record's file was removed or replaced under the program: put it back, or start again with the one that is there")
 
 // kind gives an engine error the type its callers look for.

@@ -9,8 +9,8 @@ import (
 	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
-// DELIVERY 2.2 promise 1: nobody is told that a message was received whose record is in a
-// file that was removed or replaced. Put back, it goes on.
+// DELIVERY 2.2 promise 1: no message is acknowledged when its row is in a file that was
+// removed or replaced. Put back, it goes on.
 func TestNothingIsWrittenToAFileThatIsNotInItsPlace(t *testing.T) {
 	dir := t.TempDir()
 	s := openIn(t, dir)

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
+	"time"
 )
 
 // A LockedError is returned by [Open] when another process serves the directory.
@@ -24,8 +26,12 @@ func (e *LockedError) Error() string {
 	return fmt.Sprintf("%s is in use by process %d", e.Dir, e.PID)
 }
 
-// errHeld is what lockFile returns when the lock is somebody else's.
+// errHeld is returned by lockFile when another process holds the lock.
 var errHeld = errors.New("lock is held")
+
+// lockWait is how long the lock of a process that has ended is waited for: a program that
+// it was starting holds the lock as well, until the program runs.
+const lockWait = time.Second
 
 // lockDir takes the directory for this process and writes its id into the lock
 // file. The lock goes with the returned file, at the latest with the process.
@@ -34,7 +40,11 @@ func lockDir(dir string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := lockFile(f); err != nil {
+	err = lockFile(f)
+	for began := time.Now(); errors.Is(err, errHeld) && !runs(holderOf(f)) && time.Since(began) < lockWait; err = lockFile(f) {
+		<-time.After(5 * time.Millisecond)
+	}
+	if err != nil {
 		if errors.Is(err, errHeld) {
 			return nil, errors.Join(&LockedError{Dir: dir, PID: holderOf(f)}, f.Close())
 		}
@@ -44,6 +54,12 @@ func lockDir(dir string) (*os.File, error) {
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
+}
+
+// runs reports whether there is a process with an id.
+func runs(pid int) bool {
+	p, err := os.FindProcess(pid)
+	return err == nil && pid > 0 && !errors.Is(p.Signal(syscall.Signal(0)), os.ErrProcessDone)
 }
 
 func holderOf(f *os.File) int {

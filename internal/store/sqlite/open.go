@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/trestle-bridge/trestle/internal/store/engine"
@@ -133,8 +134,11 @@ func (e *sqliteEngine) openFile(ctx context.Context) (err error) {
 	if err := refuseOrphan(e.file); err != nil {
 		return err
 	}
-	if err := keepPrivate(e.file); err != nil {
+	switch changed, err := e.keepPrivate(); {
+	case err != nil:
 		return err
+	case len(changed) > 0:
+		e.opts.Logger.Warn("other users could read files of the record; now its owner alone can", "dir", e.opts.Dir, "files", changed)
 	}
 	if e.db, err = openWriter(ctx, e.file); err != nil {
 		return err
@@ -143,29 +147,45 @@ func (e *sqliteEngine) openFile(ctx context.Context) (err error) {
 }
 
 // keepPrivate creates the database for its owner alone, or takes the rights of others from
-// one and the files beside it, whatever the umask and the mode of the folder.
-func keepPrivate(file string) error {
-	for _, name := range []string{file, file + "-wal", file + "-shm"} {
+// one, the files beside it and the copies of it, whatever the umask and the mode of the
+// folder. It returns the names of those it changed.
+func (e *sqliteEngine) keepPrivate() (changed []string, err error) {
+	if err := touchPrivate(e.file); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, err
+	}
+	names, err := filepath.Glob(filepath.Join(globEscaper.Replace(e.opts.Dir), FileName+"*"))
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
 		info, err := os.Stat(name)
 		switch {
-		case errors.Is(err, fs.ErrNotExist) && name == file:
-			f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
-			if err != nil {
-				return err
-			}
-			if err := f.Close(); err != nil {
-				return err
-			}
 		case errors.Is(err, fs.ErrNotExist):
+			continue
 		case err != nil:
-			return err
-		case info.Mode().Perm()&0o077 != 0:
-			if err := os.Chmod(name, info.Mode().Perm()&0o700); err != nil && name == file {
-				return fmt.Errorf("take the rights of others from the database: %w", err)
-			}
+			return nil, err
+		case !info.Mode().IsRegular() || info.Mode().Perm()&0o077 == 0:
+			continue
+		}
+		if err := os.Chmod(name, info.Mode().Perm()&0o700); err == nil {
+			changed = append(changed, filepath.Base(name))
+		} else if name == e.file {
+			return nil, fmt.Errorf("take the rights of others from the database: %w", err)
 		}
 	}
-	return nil
+	return changed, nil
+}
+
+// globEscaper quotes what has a meaning in the patterns of [filepath.Glob].
+var globEscaper = strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`)
+
+// touchPrivate makes an empty file for its owner alone; it fails where one is.
+func touchPrivate(file string) error {
+	f, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	return f.Close()
 }
 
 // start begins reading and writing.
@@ -181,7 +201,7 @@ func (e *sqliteEngine) prepare(ctx context.Context) (err error) {
 	if e.readers, err = openReaders(ctx, e.file, "ro", reading); err != nil {
 		return err
 	}
-	if err := keepPrivate(e.file); err != nil { // the files beside it are there now
+	if _, err := e.keepPrivate(); err != nil { // the files beside it are there now
 		return err
 	}
 	return e.opts.layBallast()

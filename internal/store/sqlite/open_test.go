@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -258,25 +259,43 @@ func TestBackupIsAWholeRecord(t *testing.T) {
 	}
 }
 
-// The database and the files beside it are for their owner alone, whatever the umask and
-// the mode of the folder, also one that was made readable for others.
+// The database, the files beside it and its copies are for their owner alone, whatever the
+// umask and the mode of the folder, also those that were made readable for others, which is
+// said once.
 func TestTheDatabaseIsPrivate(t *testing.T) {
-	dir := t.TempDir()
-	testutil.OK(t, os.Chmod(dir, 0o755))
+	defer syscall.Umask(syscall.Umask(0))
+	dir := filepath.Join(t.TempDir(), "of [several]")
+	testutil.OK(t, os.Mkdir(dir, 0o755))
 	file := filepath.Join(dir, FileName)
-	for range 2 {
-		s, err := Open(t.Context(), Options{Dir: dir})
+	var log strings.Builder
+	for round := range 3 {
+		s, err := Open(t.Context(), Options{Dir: dir, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 		testutil.OK(t, err)
+		if round == 0 {
+			testutil.OK(t, s.Console().Backup(t.Context(), asideName(file, 1)))
+		}
+		testutil.OK(t, s.Close(t.Context()))
 		entries, err := os.ReadDir(dir)
 		testutil.OK(t, err)
 		for _, e := range entries {
 			info, err := e.Info()
 			testutil.OK(t, err)
 			if info.Mode().Perm()&0o077 != 0 {
-				t.Errorf("%s has mode %v", e.Name(), info.Mode())
+				t.Errorf("round %d: %s has mode %v", round, e.Name(), info.Mode())
+			}
+			if round == 0 && strings.HasPrefix(e.Name(), FileName) {
+				testutil.OK(t, os.Chmod(filepath.Join(dir, e.Name()), 0o644))
 			}
 		}
-		testutil.OK(t, s.Close(t.Context()))
-		testutil.OK(t, os.Chmod(file, 0o644))
+		want := 0
+		if round > 0 {
+			want = 1
+		}
+		if said := strings.Count(log.String(), "other users could read"); said != want {
+			t.Errorf("round %d: said %d times, want %d:\n%s", round, said, want, log.String())
+		}
+	}
+	if !strings.Contains(log.String(), FileName+".schema1") {
+		t.Errorf("the log does not name the copy:\n%s", log.String())
 	}
 }

@@ -57,7 +57,7 @@ func (r *readers) take(ctx context.Context) (*connection, error) {
 	default:
 	}
 	select {
-	case <-r.spare: // mostly nobody has to wait
+	case <-r.spare: // usually a reader is free
 		return r.last(), nil
 	default:
 	}

@@ -25,8 +25,8 @@ func TestABallastTakesRoom(t *testing.T) {
 	}
 }
 
-// DELIVERY 2.7: a ballast is for a full disk; that there is none keeps nobody from starting,
-// as where a quota leaves less than the disk has free.
+// DELIVERY 2.7: the reserved file is for a full disk; a process starts without it, as where
+// a quota leaves less than the disk has free.
 func TestARecordOpensWithoutItsBallast(t *testing.T) {
 	o := options(t, t.TempDir())
 	o.Ballast = 1 << 20

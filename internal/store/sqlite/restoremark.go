@@ -12,9 +12,10 @@ import (
 
 const noteDealt = `insert into meta (name, value) values ($1, $2) on conflict (name) do update set value = excluded.value`
 
-// NoteDealt notes in the record of a file that nobody has open, whatever its schema,
-// until when what platforms kept counts as dealt with, see [record.Border.DealtUntil].
-// It is on disk when NoteDealt returns, and there is nothing beside the file.
+// NoteDealt stores in a database file that no process has open, whatever its schema,
+// until when messages that platforms kept count as handled, see
+// [record.Border.DealtUntil]. It is on disk when NoteDealt returns, and there is
+// nothing beside the file.
 func NoteDealt(ctx context.Context, file string, until time.Time) (err error) {
 	db, err := sql.Open("sqlite3", source(file, "rw", shared))
 	if err == nil {

@@ -41,9 +41,9 @@ func (s *session) Run(ctx context.Context, statement string, args ...any) error 
 // Flush implements [engine.Session]: nothing is put off.
 func (s *session) Flush(context.Context) error { return nil }
 
-// Begin implements [engine.Session]. Nobody else writes the file, and nothing is written
-// while it is not in its place. First it ends a log that the folder has folded in but for
-// what was committed meanwhile.
+// Begin implements [engine.Session]. This process is the only writer of the file, and
+// Begin fails while the file is not in its place. First it checkpoints the rest of a WAL
+// of which the [checkpointer] has left only the commits made meanwhile.
 func (s *session) Begin(ctx context.Context) (engine.WriteTurn, error) {
 	if !s.isInPlace() {
 		return engine.WriteTurn{}, errGone

@@ -13,7 +13,7 @@ import (
 	"github.com/trestle-bridge/trestle/internal/store/engine"
 )
 
-// TableReader are those of a record that nobody writes as long as they are open.
+// TableReader reads the tables of a database without a writer, as long as it is open.
 type TableReader struct{ e *sqliteEngine }
 
 var _ engine.TablePager = (*TableReader)(nil)

@@ -36,8 +36,8 @@ func TestWhatMayOnlyBeReadIsNotDamaged(t *testing.T) {
 	}
 }
 
-// asReader has this test touch files as somebody who may read the folder and no more.
-// Root may write everything, so its thread has another user's rights meanwhile.
+// asReader makes this test touch files as a user who may only read the folder. Root may
+// write everything, so its thread has another user's rights meanwhile.
 func asReader(t *testing.T, dir string) {
 	t.Helper()
 	for path, mode := range map[string]os.FileMode{filepath.Join(dir, FileName): 0o444, filepath.Join(dir, "trestle.lock"): 0o444, dir: 0o555} {

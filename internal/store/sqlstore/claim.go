@@ -14,12 +14,20 @@ import (
 )
 
 const (
+	// selectPlace !What came of a tool call that was made in a room is told there between the
+	// runs of the room: two runs at once would both take up what an earlier one has left. The
+	// result of a call of a crashed cycle is told before all else.
 	selectPlace engine.QueryText = `select
   coalesce((select expires from leases where agent = $1 and circle = $2 and space = $3), 0),
   coalesce((select epoch from leases where agent = $1 and circle = $2 and space = $3), 0),
   coalesce((select holder from leases where agent = $1 and circle = $2 and space = $3), ''),
   coalesce((select id from cycles where agent = $1 and circle = $2 and space = $3 and state = 'open'), ''),
-  exists (select 1 from timers where agent = $1 and circle = $2 and kind = 'sleep' and fired_by = '')`
+  exists (select 1 from timers t where t.agent = $1 and t.circle = $2 and t.fired_by = '' and (t.kind = 'sleep' or t.kind = 'tool' and (
+    exists (select 1 from cycles y where y.id = t.cycle and y.state = 'abandoned')
+    or t.space = $3 and not exists (select 1 from cycles o where o.agent = $1 and o.circle = $2 and o.space = '' and o.state = 'open'))))
+  or exists (select 1 from cycles o join timers t on t.id = o.timer
+    where o.agent = $1 and o.circle = $2 and o.space = '' and o.state = 'open' and t.kind = 'tool' and (
+    t.space = $3 or exists (select 1 from cycles y where y.id = t.cycle and y.state = 'abandoned')))`
 	// takeLease takes a lease with the next epoch.
 	takeLease engine.QueryText = `insert into leases (agent, circle, space, holder, epoch, expires, ttl) values ($1, $2, $3, $4, $5, $6, $7)
 on conflict (agent, circle, space) do update
@@ -52,6 +60,7 @@ type claimTx struct {
 	entity *entityTx
 	outbox *outboxTx
 	space  *spaceTx
+	tools  *toolRunTx
 	usage  *usageTx
 	wait   *waitTx
 }
@@ -67,13 +76,17 @@ func (t *claimTx) claim(ctx context.Context, c spaces.WakeClaim) (wake *spaces.W
 		if later, err := t.isDeferred(ctx, c, p); err != nil || later {
 			return nil, err
 		}
-		wake, err = t.resume(ctx, c, p)
-		p.epoch++
+		if wake, err = t.resume(ctx, c, p); err != nil || wake != nil {
+			return wake, err
+		}
+		if p, err = t.leaseState(ctx, c.Mind, c.Space, c.At); err != nil { // the cycle was abandoned
+			return nil, err
+		}
 	}
-	if err == nil && wake == nil && c.Space != "" && !p.asleep {
-		wake, err = t.openCycle(ctx, c, p)
+	if c.Space == "" || p.asleep {
+		return nil, nil
 	}
-	return wake, err
+	return t.openCycle(ctx, c, p)
 }
 
 // A leaseState is the lease of a mind in a space, with its open cycle.
@@ -82,7 +95,7 @@ type leaseState struct {
 	epoch     int64          // of the last lease; 0 for none
 	holder    string         // of the last lease
 	openCycle spaces.CycleID // empty for none
-	asleep    bool           // rows wait until the sleep timer of the mind fires
+	asleep    bool           // rows wait: until the mind's sleep is over, or until it was told what came of a tool call
 }
 
 // resumesOwn reports whether a claim resumes a cycle that was interrupted while its

@@ -13,6 +13,7 @@ import (
 const (
 	leaveLeases engine.QueryText = `update leases set expires = 0 where holder = $1 and expires > 0`
 	leaveJobs   engine.QueryText = `update jobs set expires = 0 where holder = $1 and state = 'running'`
+	leaveTools  engine.QueryText = `update tool_runs set until = 0 where ended = 0 and state = 'running' and holder = $1`
 )
 
 // Process returns the id of this process among those that write the database; empty if
@@ -134,7 +135,7 @@ func (t *recoveryTx) removeDead(ctx context.Context, c engine.ClusterEngine, sta
 
 // releaseLeases releases the leases of a process.
 func (t *recoveryTx) releaseLeases(ctx context.Context, process string) error {
-	for _, q := range []engine.QueryText{leaveLeases, leaveJobs} {
+	for _, q := range []engine.QueryText{leaveLeases, leaveJobs, leaveTools} {
 		if err := t.Run(ctx, q, process); err != nil {
 			return err
 		}
@@ -144,6 +145,7 @@ func (t *recoveryTx) releaseLeases(ctx context.Context, process string) error {
 
 const (
 	expireLeases       engine.QueryText = `update leases set expires = 0 where expires > 0`
+	expireTools        engine.QueryText = `update tool_runs set until = 0 where ended = 0 and state = 'running'`
 	forgetDisconnected engine.QueryText = `delete from meta where substr(name, 1, 5) = '` + tables.MetaDisconnected + `'`
 	liveUplinks        engine.QueryText = `select ` + tables.UplinkColumns + ` from uplinks
 where live = 1 and exists (select 1 from mappings m where m.space = uplinks.space and m.live = 1) order by agent, n`
@@ -162,8 +164,10 @@ func (t *recoveryTx) start(ctx context.Context, lives bool) error {
 	if alone, err := t.IsLastWriter(ctx); err != nil || !alone {
 		return err
 	}
-	if err := t.Run(ctx, expireLeases); err != nil {
-		return err
+	for _, q := range []engine.QueryText{expireLeases, expireTools} {
+		if err := t.Run(ctx, q); err != nil {
+			return err
+		}
 	}
 	at := t.now()
 	if err := t.Run(ctx, forgetSenders, engine.DayNumber(at)); err != nil || !lives {

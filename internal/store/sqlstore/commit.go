@@ -20,7 +20,7 @@ from cycles y left join leases l on l.agent = y.agent and l.circle = y.circle an
 	extendLease   engine.QueryText = `update leases set expires = $4 + ttl where agent = $1 and circle = $2 and space = $3`
 	releaseLease  engine.QueryText = `update leases set expires = 0 where agent = $1 and circle = $2 and space = $3`
 	cycleProgress engine.QueryText = `active = $2, upto = case when upto < $3 then $3 else upto end, turns = turns + $4, tokens = tokens + $5, actions = $6,
-  prompt = prompt + $7, cached = cached + $8, output = output + $9, estimated = estimated + $10, calls = calls + $11`
+  prompt = prompt + $7, cached = cached + $8, output = output + $9, estimated = estimated + $10, calls = calls + $11, cost = cost + $12`
 	advanceCycle engine.QueryText = `update cycles set ` + cycleProgress + ` where id = $1`
 )
 
@@ -107,7 +107,7 @@ func (k *stepTx) store(ctx context.Context) error {
 	if err := k.checkLease(ctx); err != nil {
 		return err
 	}
-	for _, part := range []func(context.Context) error{k.resetCrashes, k.storeEffects, k.appendInner, k.storeTurns, k.storeSteps, k.storeTimers, k.chargeUsage, k.joinRows} {
+	for _, part := range []func(context.Context) error{k.resetCrashes, k.dropGivenUp, k.storeEffects, k.appendInner, k.storeTurns, k.storeSteps, k.storeTimers, k.storeRuns, k.chargeUsage, k.joinRows} {
 		if err := part(ctx); err != nil {
 			return err
 		}
@@ -204,7 +204,7 @@ func (k *stepTx) storeSteps(ctx context.Context) error {
 	}
 	q, args := finishStep, []any{
 		string(s.Cycle), s.N, string(s.Phase), string(s.State), s.Request, s.Finish,
-		s.Usage.Prompt, s.Usage.Cached, s.Usage.Output, s.Usage.Estimated, s.Usage.Calls, engine.ToMillis(at), s.Frame,
+		s.Usage.Prompt, s.Usage.Cached, s.Usage.Output, s.Usage.Estimated, s.Usage.Calls, s.Usage.Cost, engine.ToMillis(at), s.Frame,
 	}
 	shown, err := k.frameColumns(ctx, s.Shown)
 	if err != nil {
@@ -221,8 +221,8 @@ func (k *stepTx) storeSteps(ctx context.Context) error {
 }
 
 func (k *stepTx) storeTimers(ctx context.Context) error {
-	if len(k.commit.Timers) == 0 {
-		return nil
+	if err := k.timer.looked(ctx, k.commit.Looked); err != nil || len(k.commit.Timers) == 0 {
+		return err
 	}
 	charged, err := k.usage.accountsOf(ctx, k.commit.Step.Cycle)
 	if err != nil {
@@ -241,6 +241,8 @@ func (k *stepTx) storeTimers(ctx context.Context) error {
 	}
 	return nil
 }
+
+func (k *stepTx) storeRuns(ctx context.Context) error { return k.toolRun.store(ctx, &k.commit) }
 
 // joinRows adds the rows that arrived meanwhile and wake to the cycle. A cycle that ends
 // takes only rows that it was shown.
@@ -283,12 +285,12 @@ func (k *stepTx) progressArgs() []any {
 	u := k.commit.Step.Usage
 	return []any{
 		string(k.commit.Step.Cycle), string(k.commit.Active), k.commit.Upto, len(k.commit.Turns), tokens, k.ordinal,
-		u.Prompt, u.Cached, u.Output, u.Estimated, u.Calls,
+		u.Prompt, u.Cached, u.Output, u.Estimated, u.Calls, u.Cost,
 	}
 }
 
-const closeCycle engine.QueryText = `update cycles set ` + cycleProgress + `, state = $12, stop = $13, detail = $14, rest = $15, denials = $16,
-  manifest = $17, plan = $18, n = $19, ended = $20, inner_to = $21, model = $22, answered = $23 where id = $1`
+const closeCycle engine.QueryText = `update cycles set ` + cycleProgress + `, state = $13, stop = $14, detail = $15, rest = $16, denials = $17,
+  manifest = $18, plan = $19, n = $20, ended = $21, inner_to = $22, model = $23, answered = $24, prompts = $25 where id = $1`
 
 // closeCycle ends the cycle: its rows are consumed or returned, the cursor of the uplink
 // moves, and the cycle gets its number and stop reason.
@@ -304,13 +306,14 @@ func (k *stepTx) closeCycle(ctx context.Context) error {
 	if err := k.appendSummary(ctx, number); err != nil {
 		return err
 	}
-	if c := k.commit.Close; c.Say != "" {
-		if err := k.outbox.announce(ctx, c.Room, systemNotice{key: c.Once, thread: c.Thread, text: c.Say, at: k.commit.At}); err != nil {
+	for _, n := range k.commit.Close.Notices {
+		n.At = k.commit.At
+		if err := k.outbox.announce(ctx, n); err != nil {
 			return err
 		}
 	}
-	if c := k.commit.Close; c.Withdraw != "" {
-		if err := k.outbox.withdraw(ctx, k.commit.Lease.Space, c.Withdraw, k.commit.At); err != nil {
+	for _, n := range k.commit.Close.Withdraw {
+		if err := k.outbox.withdraw(ctx, n.Room, n.Key, k.commit.Step.Cycle, k.commit.At); err != nil {
 			return err
 		}
 	}
@@ -318,6 +321,9 @@ func (k *stepTx) closeCycle(ctx context.Context) error {
 		if err := k.settleWaitsForAgent(ctx); err != nil {
 			return err
 		}
+	}
+	if err := k.toolRun.settle(ctx, &k.commit); err != nil {
+		return err
 	}
 	delete(k.cache.accounts, k.commit.Step.Cycle)
 	own, err := k.branch.load(ctx, k.mind.Inner(), k.mind.Branch())
@@ -329,7 +335,7 @@ func (k *stepTx) closeCycle(ctx context.Context) error {
 		return err
 	}
 	err = k.Run(ctx, closeCycle, append(k.progressArgs(), string(state), string(c.Stop), c.Detail, c.Rest, c.Denials,
-		c.Manifest.Hash, c.Plan, number, engine.ToMillis(k.commit.At), own.HeadSeq, c.Model, string(c.Answered))...)
+		c.Manifest.Hash, c.Plan, number, engine.ToMillis(k.commit.At), own.HeadSeq, c.Model, string(c.Answered), c.Prompts)...)
 	if err != nil {
 		return fmt.Errorf("close cycle: %w", err)
 	}

@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -124,13 +125,24 @@ func (k *stepTx) takeOverDraft(ctx context.Context, f spaces.RoomEffect, a *spac
 
 const (
 	insertNotice engine.QueryText = `insert into outbox (id, cycle, ordinal, kind, space, thread, event, root, depth, account, chat, agent, text,
+  target, policy, state, expires, created, choices)
+values ($1, '', 0, 'send', '', $2, '', $10, 0, $3, $4, '', $5, '', $6, 'ready', $7, $8, $9) on conflict (id) do nothing`
+	// reactInstead !A notice that was taken back meanwhile needs no reaction.
+	reactInstead engine.QueryText = `insert into outbox (id, cycle, ordinal, kind, space, thread, event, root, depth, account, chat, agent, text,
   target, policy, state, expires, created)
-values ($1, '', 0, 'send', '', $2, '', '', 0, $3, $4, '', $5, '', $6, 'ready', $7, $8) on conflict (id) do nothing`
+select 'instead|' || o.id, '', 0, 'react', '', o.thread, '', o.root, 0, o.account, o.chat, '', $2, o.root, o.policy, 'ready', $3, $4 from outbox o
+where o.id = $1 and o.root <> '' and not exists (select 1 from outbox w where w.id = 'withdrawn|' || o.id) on conflict (id) do nothing`
 	cancelNotice engine.QueryText = `update outbox set state = 'cancelled', settled = $2 where id = $1 and state = 'ready' and attempts = 0`
 	deleteNotice engine.QueryText = `insert into outbox (id, cycle, ordinal, kind, space, thread, event, root, depth, account, chat, agent, text,
   target, policy, state, expires, created)
 select 'withdrawn|' || id, '', 0, 'delete', '', thread, '', '', 0, account, chat, '', text, id, policy, 'ready', $2, $3 from outbox
 where id = $1 and state in ('sending', 'sent', 'unknown', 'ready') on conflict (id) do nothing`
+	// takeReactionBack !The reaction of the cycle's agent to the same message has replaced it.
+	takeReactionBack engine.QueryText = `insert into outbox (id, cycle, ordinal, kind, space, thread, event, root, depth, account, chat, agent, text,
+  target, policy, state, expires, created)
+select 'withdrawn|' || o.id, '', 0, 'react', '', o.thread, '', '', 0, o.account, o.chat, '', $4, o.target, o.policy, 'ready', $2, $3 from outbox o
+where o.id = $1 and o.state in ('sending', 'sent', 'unknown', 'ready')
+  and not exists (select 1 from outbox a where a.cycle = $5 and a.cycle <> '' and a.kind = 'react' and a.target = o.target) on conflict (id) do nothing`
 	noticePosted engine.QueryText = `select exists (select 1 from outbox where id = $1)`
 )
 
@@ -138,7 +150,7 @@ where id = $1 and state in ('sending', 'sent', 'unknown', 'ready') on conflict (
 func (b OutboxStore) Post(ctx context.Context, n spaces.ProcessNotice) error {
 	err := b.s.write(ctx, func(ctx context.Context, t *storeTx) error {
 		return t.Run(ctx, insertNotice, "notice|"+n.Key, string(n.Thread), n.Account, n.Chat, []byte(n.Text),
-			string(spaces.ResendOnce), t.SharedMillis(n.Expires), engine.ToMillis(n.At))
+			string(spaces.ResendOnce), t.SharedMillis(n.Expires), engine.ToMillis(n.At), engine.EncodeList([]spaces.ChoiceButton(nil)), "")
 	})
 	if err != nil {
 		return fmt.Errorf("post notice: %w", err)
@@ -161,51 +173,121 @@ const withdrawTTL = 24 * time.Hour
 // noticeTTL is how long a notice of the process may wait to be sent.
 const noticeTTL = 10 * time.Minute
 
-// A systemNotice is a message of the process itself in a space.
-type systemNotice struct {
-	key    string // a notice is sent once for each key
-	thread spaces.ThreadID
-	text   string
-	at     time.Time
-}
+// choiceTTL is the same of a notice that asks people to choose: they may as long as a
+// request for approval stands.
+const choiceTTL = 24 * time.Hour
 
 // announce queues a notice for every reachable chat of a space.
-func (t *outboxTx) announce(ctx context.Context, room spaces.SpaceID, a systemNotice) error {
-	r, err := t.space.load(ctx, room)
+func (t *outboxTx) announce(ctx context.Context, n spaces.RoomNotice) error {
+	r, err := t.space.load(ctx, n.Room)
 	if err != nil || r == nil {
 		return err
+	}
+	ttl := noticeTTL
+	if len(n.Choices) > 0 {
+		ttl = choiceTTL
+	} else if n.Stop.Value != "" {
+		n.Choices = []spaces.ChoiceButton{n.Stop}
 	}
 	for _, c := range r.chats {
 		if !c.live {
 			continue
 		}
-		thread, _, err := t.thread.inChat(ctx, r, a.thread, c)
+		thread, _, err := t.thread.inChat(ctx, r, n.Thread, c)
 		if err != nil {
 			return err
 		}
-		id := strings.Join([]string{"notice", a.key, c.account, c.id}, "|")
-		err = t.Run(ctx, insertNotice, id, string(thread), c.account, c.id, []byte(a.text), string(spaces.ResendOnce), engine.ToMillis(a.at.Add(noticeTTL)), engine.ToMillis(a.at))
+		id := strings.Join([]string{"notice", n.Key, c.account, c.id}, "|")
+		err = t.Run(ctx, insertNotice, id, string(thread), c.account, c.id, []byte(n.Text), string(spaces.ResendOnce), engine.ToMillis(n.At.Add(ttl)), engine.ToMillis(n.At),
+			engine.EncodeList(n.Choices), string(n.About))
 		if err != nil {
-			return fmt.Errorf("announce in %s: %w", room, err)
+			return fmt.Errorf("announce in %s: %w", n.Room, err)
 		}
 	}
 	return nil
 }
 
-// withdraw takes a notice back from the chats of a space: what is not on its way yet is
-// cancelled, what may have been sent is deleted behind it.
-func (t *outboxTx) withdraw(ctx context.Context, room spaces.SpaceID, key string, at time.Time) error {
+// reactionInstead is the reaction to a message in a chat where no notice can be posted. All
+// platforms have it.
+const reactionInstead = "👀"
+
+// refuseNotice queues a reaction in place of a notice that the platform has refused.
+func (t *outboxTx) refuseNotice(ctx context.Context, id spaces.ActionID, at time.Time) error {
+	if err := t.Run(ctx, reactInstead, string(id), []byte(reactionInstead), engine.ToMillis(at.Add(noticeTTL)), engine.ToMillis(at)); err != nil {
+		return fmt.Errorf("react in place of notice: %w", err)
+	}
+	return nil
+}
+
+// withdraw takes a notice, or the reaction in its place, back from the chats of a space,
+// with the end of a cycle: what is not on its way yet is cancelled, what may have been sent
+// is deleted behind it.
+func (t *outboxTx) withdraw(ctx context.Context, room spaces.SpaceID, key string, cycle spaces.CycleID, at time.Time) error {
 	r, err := t.space.load(ctx, room)
 	if err != nil || r == nil {
 		return err
 	}
 	for _, c := range r.chats {
 		id := strings.Join([]string{"notice", key, c.account, c.id}, "|")
-		if err := t.Run(ctx, cancelNotice, id, engine.ToMillis(at)); err != nil {
+		until, now := engine.ToMillis(at.Add(withdrawTTL)), engine.ToMillis(at)
+		err := errors.Join(
+			t.Run(ctx, cancelNotice, id, now), t.Run(ctx, deleteNotice, id, until, now),
+			t.Run(ctx, cancelNotice, "instead|"+id, now), t.Run(ctx, takeReactionBack, "instead|"+id, until, now, []byte{}, string(cycle)),
+		)
+		if err != nil {
 			return fmt.Errorf("withdraw notice: %w", err)
 		}
-		if err := t.Run(ctx, deleteNotice, id, engine.ToMillis(at.Add(withdrawTTL)), engine.ToMillis(at)); err != nil {
-			return fmt.Errorf("withdraw notice: %w", err)
+	}
+	return nil
+}
+
+const (
+	// noticesOfKey !A notice has one row for each chat: its id begins with the key.
+	noticesOfKey engine.QueryText = `select ` + tables.ActionColumns + ` from outbox o where o.id >= $1 and o.id < $2 and o.kind = 'send'
+  and o.state in ('ready', 'sending', 'sent', 'unknown') order by o.n`
+	editNotice engine.QueryText = `insert into outbox (id, cycle, ordinal, kind, space, thread, event, root, depth, account, chat, agent, text,
+  target, policy, state, expires, created, choices)
+values ($1, '', 0, 'edit', '', $2, '', '', 0, $3, $4, '', $5, $6, $7, 'ready', $8, $9, $10) on conflict (id) do nothing`
+)
+
+// changeNotice edits a notice that was not taken back, in every chat that has it.
+func (t *outboxTx) changeNotice(ctx context.Context, key, text string, at time.Time) error {
+	first := "notice|" + key + "|"
+	rows, err := engine.AllRows(ctx, t, noticesOfKey, []any{first, first[:len(first)-1] + "}"}, tables.ScanAction)
+	if err != nil {
+		return fmt.Errorf("find notice %s: %w", key, err)
+	}
+	for _, n := range rows {
+		gone, err := engine.QueryBool(ctx, t, noticePosted, "withdrawn|"+string(n.ID))
+		if err != nil {
+			return fmt.Errorf("look for notice %s: %w", key, err)
+		}
+		if gone {
+			continue
+		}
+		err = t.Run(ctx, editNotice, fmt.Sprintf("changed|%d|%s", at.UnixMilli(), n.ID), string(n.Thread), n.Account, n.Chat, []byte(text), string(n.ID),
+			string(spaces.ResendOnce), engine.ToMillis(at.Add(noticeTTL)), engine.ToMillis(at), engine.EncodeList(n.Choices))
+		if err != nil {
+			return fmt.Errorf("change notice %s: %w", n.ID, err)
+		}
+	}
+	return nil
+}
+
+// closeChoices edits a notice with buttons in every chat that has it: the outcome replaces
+// the line that says how to choose, and the buttons go away. A notice is closed once.
+func (t *outboxTx) closeChoices(ctx context.Context, key, outcome string, at time.Time) error {
+	first := "notice|" + key + "|"
+	rows, err := engine.AllRows(ctx, t, noticesOfKey, []any{first, first[:len(first)-1] + "}"}, tables.ScanAction)
+	if err != nil {
+		return fmt.Errorf("find notice %s: %w", key, err)
+	}
+	for _, n := range rows {
+		text := n.Text[:max(strings.LastIndexByte(n.Text, '\n'), 0)] + "\n" + outcome
+		err := t.Run(ctx, editNotice, "closed|"+string(n.ID), string(n.Thread), n.Account, n.Chat, []byte(strings.TrimLeft(text, "\n")), string(n.ID),
+			string(spaces.ResendOnce), engine.ToMillis(at.Add(withdrawTTL)), engine.ToMillis(at), engine.EncodeList([]spaces.ChoiceButton(nil)))
+		if err != nil {
+			return fmt.Errorf("close notice %s: %w", key, err)
 		}
 	}
 	return nil
@@ -214,7 +296,7 @@ func (t *outboxTx) withdraw(ctx context.Context, room spaces.SpaceID, key string
 // Announce implements [shell.CycleStore].
 func (s MemoryStore) Announce(ctx context.Context, n spaces.RoomNotice) error {
 	err := s.s.write(ctx, func(ctx context.Context, t *storeTx) error {
-		return t.outbox.announce(ctx, n.Room, systemNotice{key: n.Key, thread: n.Thread, text: n.Text, at: n.At})
+		return t.outbox.announce(ctx, n)
 	})
 	if err != nil {
 		return fmt.Errorf("post notice in %s: %w", n.Room, err)

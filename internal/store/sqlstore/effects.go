@@ -15,8 +15,8 @@ const (
 	spokenAfter engine.QueryText = `select exists (select 1 from events where space = $1 and branch = 'main' and seq > $2 and thread = $3
   and kind in ('said', 'edited', 'deleted') and actor <> $4)`
 	insertAction engine.QueryText = `insert into outbox (id, cycle, ordinal, kind, space, thread, event, root, depth, account, chat, agent, text,
-  target, policy, state, attempts, expires, created, files, room_thread, draft)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)`
+  target, policy, state, attempts, expires, created, files, room_thread, draft, choices)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23)`
 	laneBusy engine.QueryText = `select exists (select 1 from outbox where account = $1 and chat = $2 and thread = $3 and state in ('ready', 'sending'))`
 )
 
@@ -63,6 +63,11 @@ func (k *stepTx) storeEffect(ctx context.Context, f spaces.RoomEffect) error {
 		return err
 	}
 	k.result.Events = append(k.result.Events, e)
+	if f.Kind == spaces.ActSend && (f.Feedback == spaces.FeedbackReactions || f.Feedback == spaces.FeedbackButtons) {
+		if err := k.Run(ctx, insertRateable, string(e.ID), string(e.Space), string(k.mind.Agent), string(k.commit.Step.Cycle), engine.ToMillis(e.At)); err != nil {
+			return fmt.Errorf("store that %s may be rated: %w", e.ID, err)
+		}
+	}
 	if err := k.storeWait(ctx, f.Wait, e); err != nil {
 		return err
 	}
@@ -140,7 +145,7 @@ func (k *stepTx) queueActions(ctx context.Context, f spaces.RoomEffect, e spaces
 		}
 		a := spaces.Action{
 			ID: spaces.ActionID(k.newID()), Cycle: k.commit.Step.Cycle, Ordinal: k.ordinal, Kind: f.Kind, Space: f.Space, Thread: thread, RoomThread: rooms,
-			Event: e.ID, Account: c.account, Chat: c.id, Agent: k.mind.Agent, Text: f.Text, Files: f.Files, Target: f.Target, Policy: policy,
+			Event: e.ID, Account: c.account, Chat: c.id, Agent: k.mind.Agent, Text: f.Text, Files: f.Files, Choices: choicesOf(k.commit.Step.Cycle, f), Target: f.Target, Policy: policy,
 			State: spaces.ActionReady, Expires: f.Expires, Created: engine.FromMillis(engine.ToMillis(k.commit.At)),
 		}
 		if err := k.takeOverDraft(ctx, f, &a); err != nil {
@@ -151,7 +156,7 @@ func (k *stepTx) queueActions(ctx context.Context, f spaces.RoomEffect, e spaces
 		}
 		err = k.Run(ctx, insertAction, string(a.ID), string(a.Cycle), a.Ordinal, string(a.Kind), string(a.Space), string(a.Thread),
 			string(a.Event), string(e.Root), e.Depth, a.Account, a.Chat, string(a.Agent), []byte(a.Text),
-			string(a.Target), string(a.Policy), string(a.State), a.Attempts, k.SharedMillis(a.Expires), engine.ToMillis(a.Created), engine.EncodeList(a.Files), string(a.RoomThread), string(a.Draft))
+			string(a.Target), string(a.Policy), string(a.State), a.Attempts, k.SharedMillis(a.Expires), engine.ToMillis(a.Created), engine.EncodeList(a.Files), string(a.RoomThread), string(a.Draft), engine.EncodeList(a.Choices))
 		if err != nil {
 			return fmt.Errorf("put action into outbox: %w", err)
 		}

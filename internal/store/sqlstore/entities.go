@@ -242,6 +242,16 @@ func (t *entityTx) authorityOf(ctx context.Context, woken []tables.InboxEntry, w
 			return spaces.OfStranger, err
 		}
 		least = min(least, role)
+		for _, a := range w.Answers {
+			if a.Choice == 0 || a.Event != "" { // words have a row of their own
+				continue
+			}
+			if role, err := t.roleOf(ctx, a.Who); err != nil {
+				return spaces.OfStranger, err
+			} else {
+				least = min(least, role)
+			}
+		}
 	}
 	if len(woken)+len(waits) == 0 {
 		least = spaces.OfMember

@@ -149,6 +149,7 @@ where s.event = $1 and not exists (select 1 from showings o where o.account = s.
 	dropAttachment engine.QueryText = `delete from attachments where account = $1 and file = $2`
 	dropVoice      engine.QueryText = `delete from voices where account = $1 and file = $2`
 	dropFileWaits  engine.QueryText = `delete from file_relays where account = $1 and file = $2`
+	contentHeld    engine.QueryText = `select exists (select 1 from attachments where hash = $1 and hash <> '') or exists (select 1 from attachments where state = 'wanted' and file = $1)`
 	contentStored  engine.QueryText = `select exists (select 1 from attachments where hash = $1 and hash <> '')`
 )
 
@@ -211,7 +212,7 @@ func (t *fileTx) releaseContent(ctx context.Context, hash string, counted int64)
 
 // Holds implements [activity.Stock].
 func (b FileStore) Holds(ctx context.Context, hash string) (held bool, err error) {
-	if held, err = engine.QueryBool(ctx, b.s.engine, contentStored, hash); err != nil {
+	if held, err = engine.QueryBool(ctx, b.s.engine, contentHeld, hash); err != nil {
 		return false, fmt.Errorf("look for a file's content: %w", err)
 	}
 	return held, nil

@@ -5,13 +5,14 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/trestle-bridge/trestle/internal/money"
 	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/internal/store/tables"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 const (
-	selectRoot engine.QueryText = `select messages, tokens, stopped from roots where root = $1`
+	selectRoot engine.QueryText = `select messages, tokens, cost, stopped from roots where root = $1`
 	// lastInThread selects the newest line of an agent in a thread, among the five hundred
 	// events of the space before a seq.
 	lastInThread engine.QueryText = `select actor, at from events where space = $1 and thread = $2 and thread <> '' and seq < $3 and seq >= $3 - 500
@@ -56,7 +57,7 @@ func (t *claimTx) runGate(ctx context.Context, c spaces.WakeClaim, cycle spaces.
 		if v.Say == "" {
 			continue
 		}
-		if err := t.outbox.announce(ctx, c.Space, systemNotice{key: v.Once, thread: e.Subject.Thread, text: v.Say, at: c.At}); err != nil {
+		if err := t.outbox.announce(ctx, spaces.RoomNotice{Room: c.Space, Key: v.Once, Thread: e.Subject.Thread, Text: v.Say, At: c.At}); err != nil {
 			return nil, j.Uplink, err
 		}
 	}
@@ -114,7 +115,7 @@ func (t *claimTx) gateInput(ctx context.Context, c spaces.WakeClaim, due []table
 		}
 	}
 	j.ReplyTos, j.Roots = map[spaces.EventID]spaces.EntityID{}, map[spaces.EventID]spaces.ChainUsage{}
-	j.Senders, j.At, j.Threads = map[spaces.EntityID]int{}, c.At, map[spaces.ThreadID]spaces.ThreadLine{}
+	j.Senders, j.At, j.Threads = map[spaces.EntityID]money.UsedTokens{}, c.At, map[spaces.ThreadID]spaces.ThreadLine{}
 	for _, e := range due {
 		j.Rows = append(j.Rows, e.InboxRow)
 		j.Events = append(j.Events, e.Subject)
@@ -186,11 +187,11 @@ func (t *claimTx) addTargets(ctx context.Context, j *spaces.GateInput, e tables.
 		}
 	}
 	if _, ok := j.Senders[e.Subject.Actor]; !ok {
-		tokens := 0
-		if _, err := engine.ScanRow(ctx, t, tables.SenderTokens, []any{engine.DayNumber(j.At), string(e.Subject.Actor)}, &tokens); err != nil {
+		var used money.UsedTokens
+		if _, err := engine.ScanRow(ctx, t, tables.SenderTokens, []any{engine.DayNumber(j.At), string(e.Subject.Actor)}, &used.Tokens, &used.Cost); err != nil {
 			return err
 		}
-		j.Senders[e.Subject.Actor] = tokens
+		j.Senders[e.Subject.Actor] = used
 	}
 	fresh := e.Root == e.Event && e.Attempts == 0 && e.Crashes == 0
 	if _, ok := j.Roots[e.Root]; ok || fresh {
@@ -215,6 +216,6 @@ func (t *claimTx) addThread(ctx context.Context, j *spaces.GateInput, e tables.I
 
 // chainUsage returns the usage of a causal chain.
 func (t *usageTx) chainUsage(ctx context.Context, root spaces.EventID) (tally spaces.ChainUsage, err error) {
-	_, err = engine.ScanRow(ctx, t, selectRoot, []any{string(root)}, &tally.Messages, &tally.Tokens, &tally.Stopped)
+	_, err = engine.ScanRow(ctx, t, selectRoot, []any{string(root)}, &tally.Messages, &tally.Tokens, &tally.Cost, &tally.Stopped)
 	return tally, err
 }

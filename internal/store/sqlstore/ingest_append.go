@@ -43,7 +43,7 @@ func (i *ingestTx) appendEvent(ctx context.Context, e spaces.Event) (spaces.Even
 		return "", err
 	}
 	i.countNew(e.Space)
-	if err := i.relayEvent(ctx, e); err != nil {
+	if err := errors.Join(i.rate(ctx, e), i.relayEvent(ctx, e)); err != nil {
 		return "", err
 	}
 	return e.ID, i.wakeMinds(ctx, e)

@@ -202,12 +202,16 @@ func (b OutboxStore) ShiftDue(ctx context.Context, account string, by time.Durat
 // have lower ones.
 const firstFilePart = 1 << 16
 
+// isNotice reports whether the target of an action is a message of the process, which is no
+// event: the target is then the id of the action that sent it.
+func isNotice(target spaces.EventID) bool { return strings.HasPrefix(string(target), "notice|") }
+
 // MessageRefs implements [activity.Outbox].
 func (b OutboxStore) MessageRefs(ctx context.Context, account, chat string, message spaces.EventID) (words, files []spaces.MessageRef, err error) {
 	if message == "" {
 		return nil, nil, nil
 	}
-	if strings.HasPrefix(string(message), "notice|") { // one of the process, which is no event
+	if isNotice(message) {
 		_, err = engine.ScanRow(ctx, b.s.engine, noticeRefs, []any{string(message)}, engine.ScanList(&words))
 		return words, nil, err
 	}

@@ -18,9 +18,9 @@ var whole = []string{
 	"actionOverdue", "actionWithoutEvent", "allBranches", "allFailed", "allHumans", "allSent", "dayLost", "epochFell",
 	"messageWithoutEvent", "numberGap", "ordinalGap", "rowAstray", "rowWithoutEvent", "sentLate", "sourceTwice", "stepUndone",
 	"timerTwice", "turnGap", "unseenEvent", "usageLost", "waitAstray",
-	"idleMinds", "idleActions", "leasesLost", "openProblems", "firstMigration", "waitingByAccount", "openJobs", "newestJobs",
+	"idleMinds", "idleActions", "leasesLost", "openProblems", "firstMigration", "waitingByAccount", "openJobs", "newestJobs", "newestRuns",
 	"dropPaired", "expireLeases", "leaveLeases", "leaveJobs", "leaveCycles", "openToSee", "leaveRows", "ConfiguredSpaces", "liveUplinks", "openSpans", "forgetDisconnected", "SelectMappings", "newestRefusals", "waiting", "besideSuspect",
-	"takenSeats", "leftCycles", "peopleNamed",
+	"takenSeats", "leftCycles", "peopleNamed", "unattendedToolRuns", "allGrants", "activePrompts", "contentHeld",
 }
 
 // A statement on the way of a message takes the same time however long the
@@ -42,13 +42,22 @@ func TestMessagesAreHandledWithoutReadingWholeTables(t *testing.T) {
 	}
 }
 
-// SECURITY S5: what somebody shares with an agent is found by who they are, not among
-// all the rooms of the agent.
+// SECURITY S5: rooms that a person shares with an agent are found by the person's id,
+// not among all the rooms of the agent.
 func TestRoomsAcrossAreFoundByWhoIsInThem(t *testing.T) {
 	steps := plan(t, openTables(t), storetest.Statements(t)["uplinksAcross"])
 	found := slices.IndexFunc(steps, func(s string) bool { return strings.Contains(s, "members_entity (entity=?)") })
 	rooms := slices.IndexFunc(steps, func(s string) bool { return strings.Contains(s, "uplinks_space (space=? AND agent=?)") })
 	if found < 0 || rooms < found {
+		t.Errorf("the engine goes about it by %q", steps)
+	}
+}
+
+// The moves of a room's chats are found by an index of their own, and not among all that
+// was said there: they are asked for within write transactions.
+func TestMovesOfChatsAreNotSearchedInTheWholeLog(t *testing.T) {
+	steps := plan(t, openTables(t), storetest.Statements(t)["chatMoves"])
+	if !slices.ContainsFunc(steps, func(s string) bool { return strings.Contains(s, "events_migrated (space=? AND branch=?)") }) {
 		t.Errorf("the engine goes about it by %q", steps)
 	}
 }

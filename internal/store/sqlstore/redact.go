@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -23,7 +24,12 @@ const (
 where agent = $1 and circle = $2 and at >= ` + sinceItCame + ` and replace(refs, $3, '') <> refs order by n`
 	cyclesSince engine.QueryText = `select y.id, y.started, y.ended, y.inner_from from cycles y
 where y.agent = $1 and y.circle = $2 and y.started >= $3 order by y.started, y.id`
-	textsOfCycle   engine.QueryText = `select body from turns where cycle = $1 union all select shown from steps where cycle = $1 and shown is not null`
+	textsOfCycle engine.QueryText = `select body from turns where cycle = $1 union all select shown from steps where cycle = $1 and shown is not null`
+	argsOfCycle  engine.QueryText = `select id, args, result, input from tool_runs where cycle = $1 order by id`
+	// redactToolRun !A call that has not begun is cancelled: its redacted arguments were
+	// not approved.
+	redactToolRun engine.QueryText = `update tool_runs set args = $2, result = $3, input = '[]', state = case when state in ('awaiting_approval', 'ready') then 'cancelled' else state end,
+  ended = case when state in ('awaiting_approval', 'ready') then proposed else ended end where id = $1`
 	keyframesSince engine.QueryText = `select ` + tables.KeyframeColumns + ` from keyframes where agent = $1 and circle = $2 and at >= $3 order by n`
 	redactTurn     engine.QueryText = `update turns set body = $3 where cycle = $1 and n = $2`
 	redactKeyframe engine.QueryText = `update keyframes set body = $4, tokens = 0 where agent = $1 and circle = $2 and n = $3`
@@ -208,9 +214,16 @@ func (s MemoryStore) repeats(ctx context.Context, id spaces.CycleID, by hud.Text
 	if err != nil || found {
 		return found, err
 	}
+	runs, err := engine.AllRows(ctx, s.s.engine, argsOfCycle, []any{string(id)}, scanToolText)
+	if err != nil {
+		return false, err
+	}
+	for _, run := range runs {
+		found = found || by.Traces([]byte(run.args)) || by.Traces([]byte(run.result))
+	}
 	var rest string
 	_, err = engine.ScanRow(ctx, s.s.engine, selectRest, []any{string(id)}, &rest)
-	return by.Traces([]byte(rest)), err
+	return found || by.Traces([]byte(rest)), err
 }
 
 // A cycleTimes is a cycle with the times of its start and end.
@@ -273,12 +286,41 @@ func (t *frameTx) redactCycle(ctx context.Context, id spaces.CycleID, redact fun
 	if err := t.redactFrames(ctx, id, redact); err != nil {
 		return err
 	}
+	if err := errors.Join(t.redactToolRuns(ctx, id, redact), t.redactOptions(ctx, id, redact)); err != nil {
+		return err
+	}
 	var rest string
 	if _, err := engine.ScanRow(ctx, t, selectRest, []any{string(id)}, &rest); err != nil {
 		return err
 	}
 	if said := redact(rest); said != rest {
 		return t.Run(ctx, redactRest, string(id), said)
+	}
+	return nil
+}
+
+// A toolText is what is stored of a tool run in words.
+type toolText struct{ id, args, result, input string }
+
+func scanToolText(r engine.ResultRow) (x toolText, err error) {
+	return x, r.Scan(&x.id, &x.args, &x.result, &x.input)
+}
+
+// redactToolRuns removes deleted words from what a cycle gave to outside tools, as it is
+// stored, and from what they answered.
+func (t *frameTx) redactToolRuns(ctx context.Context, id spaces.CycleID, redact func(string) string) error {
+	runs, err := engine.AllRows(ctx, t, argsOfCycle, []any{string(id)}, scanToolText)
+	if err != nil {
+		return err
+	}
+	for _, x := range runs {
+		args, result := redact(x.args), redact(x.result)
+		if args == x.args && result == x.result && redact(x.input) == x.input {
+			continue
+		}
+		if err := t.Run(ctx, redactToolRun, x.id, args, result); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -64,7 +65,7 @@ func (t *claimTx) resume(ctx context.Context, c spaces.WakeClaim, p leaseState) 
 		return nil, err
 	}
 	if crashes+1 >= maxCrashes {
-		return nil, t.abandonCrashed(ctx, y, c.At)
+		return nil, t.abandonCrashed(ctx, y, timer, c.At)
 	}
 	return t.resumedWake(ctx, y, l, timer)
 }
@@ -147,10 +148,13 @@ func (t *claimTx) resumedWake(ctx context.Context, y spaces.Cycle, l spaces.Mind
 }
 
 // abandonCrashed abandons a cycle that crashed too often. Its rows, which have the same
-// crash count, become dead.
-func (t *claimTx) abandonCrashed(ctx context.Context, y spaces.Cycle, at time.Time) error {
+// crash count, become dead. Where it called a tool that writes, its results wake the mind.
+func (t *claimTx) abandonCrashed(ctx context.Context, y spaces.Cycle, timer string, at time.Time) error {
 	detail := fmt.Sprintf("its process ended %d times while it ran", maxCrashes)
 	clear(t.cache.handled)
+	if err := errors.Join(t.tools.leave(ctx, &y, at), t.tools.tellUnread(ctx, y.ID, timer, at)); err != nil {
+		return err
+	}
 	if err := t.Run(ctx, dropAll, string(y.ID), maxCrashes, "crashed "+string(y.ID)); err != nil {
 		return err
 	}

@@ -25,6 +25,7 @@ order by started, id limit $4 + 0`
 	stepShown engine.QueryText = `select shown from steps where cycle = $1 and n = $2`
 	// dropShown !The ids of the shown messages stay, for later deletions.
 	dropShown   engine.QueryText = `update steps set shown = null where cycle = $1 and shown is not null`
+	dropResults engine.QueryText = `update tool_runs set result = '' where cycle = $1 and ended > 0`
 	emptyBefore engine.QueryText = `update keyframes set body = $4 where agent = $1 and circle = $2 and n < $3 and length(body) > 0`
 )
 
@@ -90,6 +91,9 @@ func (t *frameTx) dropFramesOf(ctx context.Context, a expiredFrame, newest map[s
 		return err
 	}
 	newest[a.mind] = max(newest[a.mind], made.Keyframe)
+	if err := t.Run(ctx, dropResults, string(a.id)); err != nil {
+		return err
+	}
 	return t.Run(ctx, dropShown, string(a.id))
 }
 

@@ -89,7 +89,7 @@ func (t *outboxTx) acceptPart(ctx context.Context, o tables.StoredAction, s acti
 	}
 	if !s.Ref.IsZero() {
 		event := o.Event
-		if o.Kind == spaces.ActEdit {
+		if o.Kind == spaces.ActEdit && !isNotice(o.Target) {
 			event = o.Target // a further part of the edited message
 		}
 		part := o.Part
@@ -150,6 +150,9 @@ func (t *outboxTx) retryLater(ctx context.Context, o tables.StoredAction, s acti
 func (t *outboxTx) finish(ctx context.Context, o tables.StoredAction, at time.Time) error {
 	if err := t.save(ctx, o, at); err != nil {
 		return err
+	}
+	if o.Agent == "" && o.State == spaces.ActionFailed && o.Kind == spaces.ActSend && isNotice(spaces.EventID(o.ID)) {
+		return t.refuseNotice(ctx, o.ID, at)
 	}
 	if o.Agent == "" {
 		return nil

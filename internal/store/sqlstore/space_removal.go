@@ -53,7 +53,7 @@ func (b ChatStore) spacesBy(ctx context.Context, q engine.QueryText, args ...any
 	return rooms, nil
 }
 
-// Moves returns the moves of the chats of a space, oldest first. It reads the whole log.
+// Moves returns the moves of the chats of a space, oldest first.
 func (b ChatStore) Moves(ctx context.Context, space spaces.SpaceID) ([]spaces.ChatMigrated, error) {
 	return movesOf(ctx, b.s.engine, space)
 }
@@ -211,6 +211,9 @@ func (t *cycleTx) abandonLeft(ctx context.Context, m spaces.Mind, space spaces.S
 	}
 	clear(t.cache.handled)
 	if err := t.Run(ctx, leaveClaimed, string(y.ID), why); err != nil {
+		return err
+	}
+	if _, err := t.outbox.cancelTools(ctx, spaces.StopRequest{Run: y.ID, At: at}); err != nil {
 		return err
 	}
 	return t.abandon(ctx, *y, spaces.StopNoCapableAgent, why, at)

@@ -18,13 +18,13 @@ const (
 	finishStep engine.QueryText = thisStep + overStarted
 	// finishAndStart !The next step is the newest of its cycle: it never conflicts.
 	finishAndStart engine.QueryText = thisStep + `,
-  ($1, $2 + 1, 'engagement', 'started', '', '', 0, 0, 0, 0, 0, $18, null, null, '[]', '', '')` + overStarted
-	thisStep = `insert into steps (cycle, n, phase, state, request, finish, prompt, cached, output, estimated, calls, at, frame, shown, refs, system, model)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`
+  ($1, $2 + 1, 'engagement', 'started', '', '', 0, 0, 0, 0, 0, 0, $19, null, null, '[]', '', '')` + overStarted
+	thisStep = `insert into steps (cycle, n, phase, state, request, finish, prompt, cached, output, estimated, calls, cost, at, frame, shown, refs, system, model)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)`
 	overStarted = `
 on conflict (cycle, n) do update set phase = excluded.phase, state = excluded.state, request = excluded.request,
   finish = excluded.finish, prompt = excluded.prompt, cached = excluded.cached, output = excluded.output,
-  estimated = excluded.estimated, calls = excluded.calls, at = excluded.at, frame = excluded.frame,
+  estimated = excluded.estimated, calls = excluded.calls, cost = excluded.cost, at = excluded.at, frame = excluded.frame,
   shown = excluded.shown, refs = excluded.refs, system = excluded.system, model = excluded.model`
 	doneSteps engine.QueryText = `select ` + tables.StepColumns + ` from steps where cycle = $1 and state = 'done' order by n`
 
@@ -43,6 +43,7 @@ type cycleTx struct {
 	*writeTx
 	branch *branchTx
 	inner  *innerTx
+	outbox *outboxTx
 }
 
 const (

@@ -139,6 +139,9 @@ func (s *Store) release() error {
 // Console returns the read model of the store. It needs no Close.
 func (s *Store) Console() readmodel.ReadModel { return readmodel.OpenReadOnly(s.engine) }
 
+// Prompts returns the store of activated versions of prompts. It needs no Close.
+func (s *Store) Prompts() PromptStore { return PromptStore{s.Console(), s} }
+
 // Audit returns every violation of an invariant that it finds in the database.
 func (s *Store) Audit(ctx context.Context, at time.Time) ([]readmodel.Violation, error) {
 	return readmodel.AuditDatabase(ctx, s.engine, at)
@@ -230,6 +233,7 @@ type AgentStore struct {
 	WakeStore
 	RunStore
 	MemoryStore
+	ToolRunStore
 }
 
 // A WakeStore stores inbox rows, leases and timers.
@@ -251,5 +255,5 @@ var (
 
 // Shell returns the ports of package shell.
 func (s *Store) Shell() AgentStore {
-	return AgentStore{readmodel.NewLogReader(s.engine), WakeStore{s}, RunStore{s}, MemoryStore{s}}
+	return AgentStore{readmodel.NewLogReader(s.engine), WakeStore{s}, RunStore{s}, MemoryStore{s}, ToolRunStore{s}}
 }

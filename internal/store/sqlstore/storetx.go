@@ -55,9 +55,11 @@ type storeTx struct {
 	room     *roomTx
 	claim    *claimTx
 	timer    *timerTx
+	toolRun  *toolRunTx
 }
 
-// newStoreTx joins the parts. A part uses those above it and none below.
+// newStoreTx joins the parts. A part uses those above it and none below, but for the end
+// of a question, which is an edit of a message.
 func newStoreTx(t *engine.WriteTx, o Options) *storeTx {
 	w := &writeTx{WriteTx: t, cache: newCache(), newID: o.NewID, now: o.Now, idle: o.Idle, log: o.Logger}
 	s := &storeTx{writeTx: w}
@@ -67,7 +69,7 @@ func newStoreTx(t *engine.WriteTx, o Options) *storeTx {
 	s.space = &spaceTx{w}
 	s.thread = &threadTx{w}
 	s.usage = &usageTx{w, s.entity}
-	s.wait = &waitTx{w, s.entity, s.space, s.usage}
+	s.wait = &waitTx{w, s.entity, s.space, s.usage, s.editAs}
 	s.inbox = &inboxTx{w, s.space}
 	s.event = &eventTx{w, s.branch, s.entity, s.file, s.space}
 	s.fetch = &fetchTx{w, s.event, s.file}
@@ -79,10 +81,11 @@ func newStoreTx(t *engine.WriteTx, o Options) *storeTx {
 	s.stop = &stopTx{w, s.outbox, s.wait}
 	s.uplink = &uplinkTx{w, s.branch, s.inner, s.space, s.span, s.wait}
 	s.chat = &chatTx{w, s.event, s.space, s.span}
-	s.cycle = &cycleTx{w, s.branch, s.inner}
+	s.cycle = &cycleTx{w, s.branch, s.inner, s.outbox}
 	s.recovery = &recoveryTx{w, s.branch, s.span}
 	s.room = &roomTx{w, s.branch, s.cycle, s.event, s.space, s.uplink, s.wait}
-	s.claim = &claimTx{w, s.branch, s.cycle, s.inbox, s.inner, s.entity, s.outbox, s.space, s.usage, s.wait}
+	s.toolRun = &toolRunTx{w, s.outbox, s.usage}
+	s.claim = &claimTx{w, s.branch, s.cycle, s.inbox, s.inner, s.entity, s.outbox, s.space, s.toolRun, s.usage, s.wait}
 	s.timer = &timerTx{w, s.claim, s.span}
 	return s
 }

@@ -15,16 +15,18 @@ import (
 )
 
 const (
-	insertTimer engine.QueryText = `insert into timers (` + tables.TimerColumns + `, payers) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`
+	insertTimer engine.QueryText = `insert into timers (` + tables.TimerColumns + `, payers) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`
 	repeatTimer engine.QueryText = `insert into timers (` + tables.TimerColumns + `, payers)
-select $2, agent, circle, kind, space, note, $3, cycle, plan, cron, zone, set_by, set_at, payers from timers where id = $1`
+select $2, agent, circle, kind, space, note, $3, cycle, plan, cron, zone, set_by, set_at, 0, look, payers from timers where id = $1`
 
 	selectTimer engine.QueryText = `select ` + tables.TimerColumns + ` from timers where id = $1`
-	// dueTimers !A timer stays due while its mind runs another wake without a space.
+	// dueTimers !A timer stays due while its mind runs another wake without a space, and the
+	// result of a tool call while it runs one in the room of the call.
 	dueTimers engine.QueryText = `select ` + tables.TimerColumns + ` from timers t where fired_by = '' and due <= $1 and not exists (
-  select 1 from cycles y where y.agent = t.agent and y.circle = t.circle and y.space = '' and y.state = 'open') order by due, id limit $2 + 0`
+  select 1 from cycles y where y.agent = t.agent and y.circle = t.circle and y.state = 'open' and (y.space = '' or t.kind = 'tool' and y.space = t.space)) order by due, id limit $2 + 0`
 
 	forgetTimer engine.QueryText = `delete from timers where agent = $1 and circle = $2 and kind in ('timer', 'plan') and fired_by = '' and (id = $3 or plan = $3)`
+	lookTimer   engine.QueryText = `update timers set look = $5 where id = $1 or agent = $2 and circle = $3 and fired_by = '' and plan = $4 and plan <> ''`
 	fireTimer   engine.QueryText = `update timers set fired_by = $2, fired_at = $3 where id = $1`
 	nextTimer   engine.QueryText = `select coalesce(min(t), 0) from (
   select min(due) as t from timers where fired_by = ''
@@ -36,17 +38,32 @@ select $2, agent, circle, kind, space, note, $3, cycle, plan, cron, zone, set_by
 // words of people.
 func timerValues(t spaces.WakeTimer, people []spaces.EntityID) []any {
 	return []any{
-		t.ID, string(t.Mind.Agent), string(t.Mind.Circle), string(t.Kind), string(t.Space), t.Note, engine.CeilMillis(t.Due), string(t.Cycle), t.Plan, t.Cron, t.Zone, string(t.SetBy), engine.ToMillis(t.SetAt),
+		t.ID, string(t.Mind.Agent), string(t.Mind.Circle), string(t.Kind), string(t.Space), t.Note, engine.CeilMillis(t.Due), string(t.Cycle), t.Plan, t.Cron, t.Zone, string(t.SetBy), engine.ToMillis(t.SetAt), t.Tries, encodeLook(t.Look),
 		engine.EncodeList(people),
 	}
+}
+
+func encodeLook(l spaces.TimerLook) string {
+	if !l.Wanted() {
+		return engine.EncodeList[spaces.TimerLook](nil)
+	}
+	return engine.EncodeList([]spaces.TimerLook{l})
+}
+
+// looked stores what the look of a timer came to, with it and with the next one of its
+// plan.
+func (t *timerTx) looked(ctx context.Context, w *spaces.WakeTimer) error {
+	if w == nil {
+		return nil
+	}
+	return t.Run(ctx, lookTimer, w.ID, string(w.Mind.Agent), string(w.Mind.Circle), w.Plan, encodeLook(w.Look))
 }
 
 func timerOf(ctx context.Context, src engine.QueryReader, id string) (*spaces.WakeTimer, error) {
 	return tables.QueryTimer(ctx, src, selectTimer, id)
 }
 
-// Due implements [shell.WakeQueue]. A timer stays due while its mind runs another wake
-// without a space.
+// Due implements [shell.WakeQueue].
 func (s WakeStore) Due(ctx context.Context, at time.Time, holder string, ttl time.Duration, limit int, here func(spaces.AgentID) bool) ([]spaces.Wake, error) {
 	soon, err := dueOf(ctx, s.s.engine, engine.ToMillis(s.s.clock().ToShared(at)), limit, here)
 	if err != nil {

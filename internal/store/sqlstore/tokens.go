@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -10,8 +11,8 @@ import (
 )
 
 const (
-	keyColumns engine.QueryText = `id, kind, name, hash, parent, created, expires, used`
-	insertKey  engine.QueryText = `insert into keys (` + keyColumns + `) values ($1, $2, $3, $4, $5, $6, $7, $8)`
+	keyColumns engine.QueryText = `id, kind, name, hash, parent, person, created, expires, used`
+	insertKey  engine.QueryText = `insert into keys (` + keyColumns + `) values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`
 	dropStale  engine.QueryText = `delete from keys where expires > 0 and expires < $1`
 	keyByHash  engine.QueryText = `select ` + keyColumns + ` from keys where hash = $1`
 	keyByID    engine.QueryText = `select ` + keyColumns + ` from keys where id = $1`
@@ -30,16 +31,29 @@ var _ console.Keys = TokenStore{}
 func (s *Store) Keys() TokenStore { return TokenStore{s} }
 
 func scanKey(r engine.ResultRow) (k console.Key, err error) {
-	return k, r.Scan(&k.ID, &k.Kind, &k.Name, &k.Hash, &k.Parent, engine.ScanTime(&k.Created), engine.ScanTime(&k.Expires), engine.ScanTime(&k.Used))
+	var person string
+	if err := r.Scan(&k.ID, &k.Kind, &k.Name, &k.Hash, &k.Parent, &person, engine.ScanTime(&k.Created), engine.ScanTime(&k.Expires), engine.ScanTime(&k.Used)); err != nil || person == "" {
+		return k, err
+	}
+	k.Person = &console.PersonAccess{}
+	return k, json.Unmarshal([]byte(person), k.Person)
 }
 
 // AddKey implements [console.Keys]. It also deletes expired keys.
 func (k TokenStore) AddKey(ctx context.Context, n console.Key) error {
+	var person string
+	if n.Person != nil {
+		text, err := json.Marshal(n.Person)
+		if err != nil {
+			return fmt.Errorf("encode whose rooms a key opens: %w", err)
+		}
+		person = string(text)
+	}
 	err := k.s.write(ctx, func(ctx context.Context, t *storeTx) error {
 		if err := t.Run(ctx, dropStale, engine.ToMillis(n.Created)); err != nil {
 			return err
 		}
-		return t.Run(ctx, insertKey, n.ID, string(n.Kind), n.Name, n.Hash, n.Parent, engine.ToMillis(n.Created), engine.ToMillis(n.Expires), engine.ToMillis(n.Used))
+		return t.Run(ctx, insertKey, n.ID, string(n.Kind), n.Name, n.Hash, n.Parent, person, engine.ToMillis(n.Created), engine.ToMillis(n.Expires), engine.ToMillis(n.Used))
 	})
 	if err != nil {
 		return fmt.Errorf("add key: %w", err)

@@ -66,7 +66,7 @@ func (t *uplinkTx) disconnect(ctx context.Context, m spaces.Mind, r *spaceState,
 	if err := t.Run(ctx, endUplink, string(m.Agent), string(m.Circle), string(r.ID)); err != nil {
 		return fmt.Errorf("unlink %s from %s: %w", m, r.ID, err)
 	}
-	if _, err := t.wait.dropInSpace(ctx, r.ID, m.Agent); err != nil {
+	if _, err := t.wait.dropInSpace(ctx, r.ID, m.Agent, at); err != nil {
 		return err
 	}
 	return t.space.reloadChats(ctx, r)

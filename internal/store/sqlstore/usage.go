@@ -6,19 +6,20 @@ import (
 	"slices"
 	"time"
 
+	"github.com/trestle-bridge/trestle/internal/money"
 	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/internal/store/tables"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 const (
-	addUsage engine.QueryText = `insert into usage (day, agent, space, prompt, cached, output, calls) values ($1, $2, $3, $4, $5, $6, $7)
+	addUsage engine.QueryText = `insert into usage (day, agent, space, prompt, cached, output, calls, cost) values ($1, $2, $3, $4, $5, $6, $7, $8)
 on conflict (day, agent, space) do update set prompt = usage.prompt + excluded.prompt, cached = usage.cached + excluded.cached,
-  output = usage.output + excluded.output, calls = usage.calls + excluded.calls`
-	chargeRoot engine.QueryText = `insert into roots (root, messages, tokens) values ($1, $2, $3)
-on conflict (root) do update set messages = roots.messages + excluded.messages, tokens = roots.tokens + excluded.tokens`
-	chargeSender engine.QueryText = `insert into senders (day, entity, tokens) values ($1, $2, $3)
-on conflict (day, entity) do update set tokens = senders.tokens + excluded.tokens`
+  output = usage.output + excluded.output, calls = usage.calls + excluded.calls, cost = usage.cost + excluded.cost`
+	chargeRoot engine.QueryText = `insert into roots (root, messages, tokens, cost) values ($1, $2, $3, $4)
+on conflict (root) do update set messages = roots.messages + excluded.messages, tokens = roots.tokens + excluded.tokens, cost = roots.cost + excluded.cost`
+	chargeSender engine.QueryText = `insert into senders (day, entity, tokens, cost) values ($1, $2, $3, $4)
+on conflict (day, entity) do update set tokens = senders.tokens + excluded.tokens, cost = senders.cost + excluded.cost`
 	payingRows engine.QueryText = `select i.root, e.actor from inbox i
 join events e on e.space = i.space and e.branch = 'main' and e.seq = i.seq where i.cycle = $1 and i.cycle <> ''
 union all select w.root, '' from waits w where w.woke = $1 and w.woke <> ''`
@@ -41,25 +42,25 @@ func (k *stepTx) chargeUsage(ctx context.Context) error {
 	if err := k.usage.addDaily(ctx, k.commit.At, k.mind.Agent, room, u); err != nil {
 		return err
 	}
-	if u.Total() == 0 && k.sent == 0 {
+	if u.Used() == (money.UsedTokens{}) && k.sent == 0 {
 		return nil
 	}
 	charged, err := k.usage.accountsOf(ctx, k.commit.Step.Cycle)
 	if err != nil {
 		return fmt.Errorf("find who is answered: %w", err)
 	}
-	if err := k.chargePeople(ctx, charged.people, u.Total()); err != nil {
+	if err := k.chargePeople(ctx, charged.people, u.Used()); err != nil {
 		return err
 	}
 	if k.trigger != "" {
-		return k.chargeChains(ctx, charged.roots, u.Total())
+		return k.chargeChains(ctx, charged.roots, u.Used())
 	}
 	// Each message of a wake without a space begins a chain.
 	for _, e := range k.result.Events {
 		if _, said := e.Body.(spaces.MessagePosted); !said {
 			continue
 		}
-		if err := k.Run(ctx, chargeRoot, string(e.Root), 1, u.Total()); err != nil {
+		if err := k.Run(ctx, chargeRoot, string(e.Root), 1, u.Total(), u.Cost); err != nil {
 			return err
 		}
 	}
@@ -78,29 +79,29 @@ func (t *usageTx) addDaily(ctx context.Context, at time.Time, agent spaces.Agent
 	if u == (spaces.TokenUsage{}) {
 		return nil
 	}
-	if err := t.Run(ctx, addUsage, engine.DayNumber(at), string(agent), string(space), u.Prompt, u.Cached, u.Output, u.Calls); err != nil {
+	if err := t.Run(ctx, addUsage, engine.DayNumber(at), string(agent), string(space), u.Prompt, u.Cached, u.Output, u.Calls, u.Cost); err != nil {
 		return fmt.Errorf("count usage: %w", err)
 	}
 	return nil
 }
 
-// chargePeople adds tokens to the people whose words woke the cycle or set its timer.
-func (k *stepTx) chargePeople(ctx context.Context, people []spaces.EntityID, tokens int) error {
+// chargePeople adds usage to the people whose words woke the cycle or set its timer.
+func (k *stepTx) chargePeople(ctx context.Context, people []spaces.EntityID, u money.UsedTokens) error {
 	for _, who := range people {
-		if tokens == 0 {
+		if u == (money.UsedTokens{}) {
 			break
 		}
-		if err := k.Run(ctx, chargeSender, engine.DayNumber(k.commit.At), string(who), tokens); err != nil {
+		if err := k.Run(ctx, chargeSender, engine.DayNumber(k.commit.At), string(who), u.Tokens, u.Cost); err != nil {
 			return fmt.Errorf("count for senders: %w", err)
 		}
 	}
 	return nil
 }
 
-// chargeChains adds tokens and messages to the causal chains of the cycle.
-func (k *stepTx) chargeChains(ctx context.Context, roots []spaces.EventID, tokens int) error {
+// chargeChains adds usage and messages to the causal chains of the cycle.
+func (k *stepTx) chargeChains(ctx context.Context, roots []spaces.EventID, u money.UsedTokens) error {
 	for _, root := range roots {
-		if err := k.Run(ctx, chargeRoot, string(root), k.sent, tokens); err != nil {
+		if err := k.Run(ctx, chargeRoot, string(root), k.sent, u.Tokens, u.Cost); err != nil {
 			return fmt.Errorf("count for chain %s: %w", root, err)
 		}
 	}

@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	insertWait engine.QueryText = `insert into waits (cycle, agent, circle, space, thread, message, seq, call, who, people, root, depth, started, due, state)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, 'open')`
+	insertWait engine.QueryText = `insert into waits (cycle, agent, circle, space, thread, message, seq, call, who, people, options, root, depth, started, due, state)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, 'open')`
 	roomWaits engine.QueryText = `select exists (select 1 from waits where space = $1 and state <> 'told')`
 	openWaits engine.QueryText = `select ` + tables.WaitColumns + ` from waits w where w.space = $1 and w.state <> 'told' and w.state = 'open' order by w.started, w.cycle`
 	mindWaits engine.QueryText = `select ` + tables.WaitColumns + ` from waits w
@@ -34,8 +34,9 @@ where w.space = $3 and w.state <> 'told' and w.agent = $1 and w.circle = $2 and 
 where cycle = $2 and cycle <> '' and event = $1 and state not in ('failed', 'expired', 'cancelled'))`
 	stopWaits engine.QueryText = `insert into roots (root, stopped) select distinct root, 1 from waits
 where space = $1 and state <> 'told' and ($2 = '' or agent = $2) on conflict (root) do update set stopped = 1`
-	dropWaits   engine.QueryText = `delete from waits where space = $1 and state <> 'told' and ($2 = '' or agent = $2)`
-	dropRunWait engine.QueryText = `delete from waits where cycle = $1 and state <> 'told' returning space, root`
+	dropWaits   engine.QueryText = `delete from waits where space = $1 and state <> 'told' and ($2 = '' or agent = $2) returning ` + tables.WaitColumns
+	dropAsked   engine.QueryText = `delete from waits where space = $1 and state <> 'told' and message = $2 returning ` + tables.WaitColumns
+	dropRunWait engine.QueryText = `delete from waits where cycle = $1 and state <> 'told' returning ` + tables.WaitColumns
 )
 
 // storeWait stores what the run waits for after a message that asks.
@@ -49,7 +50,7 @@ func (k *stepTx) storeWait(ctx context.Context, a *spaces.WaitSpec, e spaces.Eve
 	}
 	r.hasWaits = true
 	err = k.Run(ctx, insertWait, string(k.commit.Step.Cycle), string(k.mind.Agent), string(k.mind.Circle), string(e.Space), string(e.Thread), string(e.ID), e.Seq,
-		a.Call, engine.EncodeList(a.Who), a.People, string(e.Root), e.Depth, engine.ToMillis(k.commit.At), engine.CeilMillis(k.Clock().ToShared(a.Due)))
+		a.Call, engine.EncodeList(a.Who), a.People, engine.EncodeList(a.Options), string(e.Root), e.Depth, engine.ToMillis(k.commit.At), engine.CeilMillis(k.Clock().ToShared(a.Due)))
 	if err != nil {
 		return fmt.Errorf("store wait: %w", err)
 	}
@@ -71,6 +72,9 @@ func (t *waitTx) claimEnded(ctx context.Context, m spaces.Mind, space spaces.Spa
 	for _, w := range waits {
 		if w.Outcome == "" {
 			w.Outcome = spaces.WaitTimeout
+			if err := t.closeQuestion(ctx, w, "No one answered in time.", at); err != nil {
+				return nil, err
+			}
 		}
 		goesOn, err := t.mayContinue(ctx, w)
 		if err != nil {
@@ -117,26 +121,62 @@ func (t *waitTx) refresh(ctx context.Context, space spaces.SpaceID) error {
 
 // dropInSpace deletes the waits of an agent, or of all agents, in a space and returns
 // their number. It wakes no agent.
-func (t *waitTx) dropInSpace(ctx context.Context, space spaces.SpaceID, agent spaces.AgentID) (int, error) {
-	n, err := t.Exec(ctx, dropWaits, string(space), string(agent))
-	if err != nil || n == 0 {
+func (t *waitTx) dropInSpace(ctx context.Context, space spaces.SpaceID, agent spaces.AgentID, at time.Time) (int, error) {
+	waits, err := engine.AllRows(ctx, t, dropWaits, []any{string(space), string(agent)}, tables.ScanWait)
+	if err != nil {
 		return 0, err
 	}
-	return int(n), t.refresh(ctx, space)
+	return len(waits), t.giveUp(ctx, waits, at)
 }
 
 // dropOfRun deletes the wait of a run, stops its chain, and returns the number of waits.
-func (t *waitTx) dropOfRun(ctx context.Context, run spaces.CycleID) (int, error) {
-	var space spaces.SpaceID
-	var root spaces.EventID
-	found, err := engine.ScanRow(ctx, t, dropRunWait, []any{string(run)}, &space, &root)
-	if err != nil || !found {
+func (t *waitTx) dropOfRun(ctx context.Context, run spaces.CycleID, at time.Time) (int, error) {
+	waits, err := engine.AllRows(ctx, t, dropRunWait, []any{string(run)}, tables.ScanWait)
+	if err != nil {
 		return 0, err
 	}
-	if err := t.Run(ctx, stopRoot, string(root)); err != nil {
-		return 0, err
+	for _, w := range waits {
+		if err := t.Run(ctx, stopRoot, string(w.Root)); err != nil {
+			return 0, err
+		}
 	}
-	return 1, t.refresh(ctx, space)
+	return len(waits), t.giveUp(ctx, waits, at)
+}
+
+// dropGivenUp deletes the waits for answers that a step no longer waits for.
+func (k *stepTx) dropGivenUp(ctx context.Context) error {
+	for _, id := range k.commit.GivenUp {
+		asked, err := tables.EventByID(ctx, k, id)
+		if err != nil {
+			return err
+		}
+		if asked == nil {
+			continue
+		}
+		waits, err := engine.AllRows(ctx, k, dropAsked, []any{string(asked.Space), string(id)}, tables.ScanWait)
+		if err != nil {
+			return fmt.Errorf("give up question %s: %w", id, err)
+		}
+		if err := k.wait.giveUp(ctx, waits, k.commit.At); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// giveUp closes the questions of waits that were deleted.
+func (t *waitTx) giveUp(ctx context.Context, waits []spaces.PendingWait, at time.Time) error {
+	for _, w := range waits {
+		if w.Outcome == "" {
+			if err := t.closeQuestion(ctx, w, "Given up.", at); err != nil {
+				return err
+			}
+		}
+		if err := t.refresh(ctx, w.Space); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // A waitTx settles what agents wait for.
@@ -145,6 +185,8 @@ type waitTx struct {
 	entity *entityTx
 	space  *spaceTx
 	usage  *usageTx
+	// edit has an agent change a message of its own.
+	edit func(context.Context, spaces.OutsideMessage) error
 }
 
 // settle calls learn for every open wait of a space and stores the answers that it
@@ -168,6 +210,9 @@ func (t *waitTx) settle(ctx context.Context, space spaces.SpaceID, at time.Time,
 			continue
 		}
 		if w.Outcome != "" {
+			if err := t.closeAnswered(ctx, w, at); err != nil {
+				return nil, err
+			}
 			over = append(over, spaces.PendingWork{Mind: w.Mind, Space: space, Since: at})
 			err = t.Run(ctx, endWait, string(w.Cycle), engine.EncodeList(w.Answers), string(w.Outcome), t.SharedMillis(at))
 		} else {
@@ -193,7 +238,8 @@ func (t *waitTx) settleByEvent(ctx context.Context, e spaces.Event, asks *spaces
 		})
 	}
 	said, ok := e.Body.(spaces.MessagePosted)
-	if r := t.cache.spaces[e.Space]; !ok || said.Past || r == nil || !r.hasWaits || slices.Contains(shell.Commands, said.Command) {
+	r := t.cache.spaces[e.Space]
+	if !ok || said.Past || r == nil || !r.hasWaits || slices.Contains(shell.Commands, said.Command) {
 		return nil, nil
 	}
 	kind, err := t.entity.kind(ctx, e.Actor)
@@ -202,10 +248,10 @@ func (t *waitTx) settleByEvent(ctx context.Context, e spaces.Event, asks *spaces
 	}
 	return t.settle(ctx, e.Space, e.RecvAt, func(w *spaces.PendingWait) []spaces.WaitAnswer {
 		aside := asks != nil && e.ReplyTo != w.Message && !slices.Contains(asks.Who, w.Mind.Agent.Entity())
-		if aside || !w.Counts(e, kind == spaces.Human) {
+		if aside || !w.Counts(e, kind == spaces.Human, r.Direct) {
 			return nil
 		}
-		return []spaces.WaitAnswer{{Who: e.Actor, Outcome: spaces.WaitReplied, Event: e.ID}}
+		return []spaces.WaitAnswer{w.AnswerOf(e)}
 	})
 }
 
@@ -224,8 +270,8 @@ func (t *waitTx) settleUnanswered(ctx context.Context, a spaces.AgentID, space s
 func (k *stepTx) settleWaitsForAgent(ctx context.Context) error {
 	outcome := spaces.WaitDeclined
 	switch k.commit.Close.Stop {
-	case spaces.StopWaitingReply:
-		return nil // it asks others itself, and may reply then
+	case spaces.StopWaitingReply, spaces.StopWaitingTool:
+		return nil // it may reply when its own wait is over
 	case spaces.StopCompleted, spaces.StopSilent, spaces.StopSleeping, spaces.StopMaxSteps, spaces.StopSkipped, spaces.StopSuperseded:
 		outcome = spaces.WaitSilent
 	case spaces.StopBudget:

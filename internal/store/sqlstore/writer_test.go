@@ -122,8 +122,8 @@ func TestFailedWriteTakesNoNeighbourWithIt(t *testing.T) {
 	})
 }
 
-// A statement that the engine refuses is one write's trouble, also where it is put
-// off until somebody asks something.
+// A statement that the engine refuses fails one write, also when it is held back until
+// the next query.
 func TestRefusedStatementTakesNoNeighbourWithIt(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, s *sqlstore.Store) {
 		t.Helper()

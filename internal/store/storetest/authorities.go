@@ -117,7 +117,7 @@ func refusalsCounted(t *testing.T, w *world) {
 	testutil.Same(t, "refusals", map[string]int64{"7 u-eve message": 2, "8  edit": 1}, counts)
 }
 
-// SECURITY S20: nothing is lost of what somebody writes too fast.
+// SECURITY S20: messages of a person above the rate limit are all stored.
 func hushedSeen(t *testing.T, w *world) {
 	room := w.family()
 	fast := w.message(room, "zoe", "spam")
@@ -169,7 +169,7 @@ func insightRoom(t *testing.T, w *world) {
 	w.rest(wake, 0)
 }
 
-// PRD-10-9: who was asked nothing yet is left out, and nobody else.
+// PRD-10-9: agents without a model call are left out, and only those.
 func insightLeavesOut(t *testing.T, w *world) {
 	room := w.family("bea")
 	w.say(room, "zoe", "hello")

@@ -22,8 +22,8 @@ func (w *world) before(space spaces.SpaceID, from, text string) spaces.IngestIte
 	return m
 }
 
-// SEQ-04, S5: what is written into the log later wakes nobody, is no news, and
-// makes nobody a member.
+// SEQ-04, S5: messages written into the log later wake no agent, are not unread, and
+// make no one a member.
 func pastIsNoNews(t *testing.T, w *world) {
 	room := w.family()
 	o := opening("busy", "bea")
@@ -86,7 +86,7 @@ func pastKnown(t *testing.T, w *world) {
 	}
 }
 
-// SEQ-04: what somebody was called long ago is not what they are called now.
+// SEQ-04: a person's name in old messages does not replace their present one.
 func pastRenamesNobody(t *testing.T, w *world) {
 	room := w.family()
 	now := w.message(room, "zoe", "now")

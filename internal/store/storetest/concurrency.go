@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/internal/money"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -20,8 +21,8 @@ var edgeTests = map[string]func(*testing.T, *world){
 	"WhoWokeACyclePaysOnce":               paidOnce,
 }
 
-// BLU-03: of a large room the gate is shown who has been there longest, and whoever
-// acts beside them, once.
+// BLU-03: of a large room the gate is given the members who have been there longest,
+// and the author of the message, each once.
 func actsInACrowd(t *testing.T, w *world) {
 	room := w.family()
 	come := w.fact(room, "", spaces.MemberJoined{})
@@ -118,13 +119,13 @@ func paidOnce(t *testing.T, w *world) {
 	for _, from := range []string{"zoe", "tom"} {
 		w.say(room, from, "and now?")
 	}
-	var spent map[spaces.EntityID]int
+	var spent map[spaces.EntityID]money.UsedTokens
 	wake := w.claimAs(holder, ada, room, func(j spaces.GateInput) []spaces.GateDecision {
 		spent = j.Senders
 		return wakeAll(j)
 	})
 	// The answer took two steps of 120 tokens, and the rest one.
-	if want := (map[spaces.EntityID]int{zoe: 360, tom: 360}); !cmp.Equal(spent, want) {
+	if want := (map[spaces.EntityID]money.UsedTokens{zoe: {Tokens: 360, Cost: 3 * stepCost}, tom: {Tokens: 360, Cost: 3 * stepCost}}); !cmp.Equal(spent, want) {
 		t.Errorf("spent %v, want %v", spent, want)
 	}
 	w.rest(wake, 0)

@@ -78,7 +78,8 @@ func lineKept(t *testing.T, w *world) {
 	}
 }
 
-// What waits for an account that nobody serves now is told under the name of its entry.
+// Actions that wait for an account without a process are reported under the name of its
+// entry.
 func lineNamed(t *testing.T, w *world) {
 	named := func() string {
 		t.Helper()

@@ -8,7 +8,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/trestle-bridge/trestle/internal/money"
 	"github.com/trestle-bridge/trestle/internal/testutil"
+	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -152,8 +154,8 @@ func rowsJoin(t *testing.T, w *world) {
 	}
 }
 
-// DESIGN 6.4, I4: what a cycle was shown before it ended is its own, though
-// nobody judged it before; what came later wakes another.
+// DESIGN 6.4, I4: messages that a cycle was shown before it ended belong to it,
+// although the gate had not judged them; later ones wake another cycle.
 func closingConsumes(t *testing.T, w *world) {
 	room := w.family()
 	w.say(room, "zoe", "one")
@@ -195,10 +197,11 @@ func usageCounted(t *testing.T, w *world) {
 	w.answer(ada, room, "hi") // two steps of 120 tokens
 	got, err := w.s.Shell.Spent(t.Context(), w.now, "ada", room)
 	w.ok(err)
-	if got.Agent != 240 || got.Space != 240 || got.All != 240 {
-		t.Errorf("spent %+v, want 240 each", got)
+	each := money.UsedTokens{Tokens: 240, Cost: 2 * stepCost}
+	if want := (shell.UsageToday{Agent: each, Space: each, All: each}); got != want {
+		t.Errorf("spent %+v, want %+v", got, want)
 	}
-	if got, err := w.s.Shell.Spent(t.Context(), w.now.Add(24*time.Hour), "ada", room); err != nil || got.All != 0 {
+	if got, err := w.s.Shell.Spent(t.Context(), w.now.Add(24*time.Hour), "ada", room); err != nil || got != (shell.UsageToday{}) {
 		t.Errorf("spent tomorrow %+v, %v", got, err)
 	}
 	later := w.message(room, "zoe", "go on")

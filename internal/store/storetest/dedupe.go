@@ -12,8 +12,8 @@ import (
 // second is another account in the chat of the first.
 const second = "telegram:43"
 
-// heardBy records what an account with numbers of its own was told: the words of
-// somebody who says the same thing again and again.
+// heardBy records messages of an account with message numbers of its own: a person who
+// posts the same text again and again.
 func (w *world) heardBy(who string, space spaces.SpaceID, numbers ...int) spaces.IngestResult {
 	w.t.Helper()
 	in := spaces.IngestBatch{Account: who, At: w.now}
@@ -28,9 +28,9 @@ func (w *world) heardBy(who string, space spaces.SpaceID, numbers ...int) spaces
 	return done
 }
 
-// Issue 3: accounts that number messages each for itself tell of one message once,
-// whoever is first, after a restart and when told again; equal words stay as many
-// as were said.
+// Issue 3: accounts that number messages each for itself record one message once, in
+// any order, after a restart and when delivered again; equal texts stay as many as were
+// posted.
 func alikePair(t *testing.T, w *world) {
 	o := opening("family", "ada")
 	o.Chats = append(o.Chats, spaces.ChatMapping{Account: second, Chat: chat, Title: "Family", Live: true})

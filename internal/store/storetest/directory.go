@@ -348,8 +348,8 @@ func dismissedAgent(t *testing.T, w *world) {
 	w.sound() // what was said in her absence is nothing that she lacks
 }
 
-// I3, I4: a cycle that nobody runs ends with its agent's time in the room, or with its
-// agent's time here; one that is run goes on.
+// I3, I4: a cycle that no process runs ends when its agent leaves the room or is
+// removed; a running one goes on.
 func leavesNothingOpen(t *testing.T, w *world) {
 	room := w.family("ada", "bea")
 	for name, away := range map[string]func(){
@@ -380,7 +380,8 @@ func leavesNothingOpen(t *testing.T, w *world) {
 	}
 }
 
-// DESIGN 9: who joins chats that no entry names joins those that nobody is in any more.
+// DESIGN 9: an agent that joins chats without an entry joins those that no agent is in
+// any more.
 func emptyRooms(t *testing.T, w *world) {
 	keyed := w.open(opening("family", "ada"))
 	let := func(id string, direct bool) spaces.SpaceID {

@@ -19,7 +19,7 @@ var draftTests = map[string]func(*testing.T, *world){
 	"TakingOverMayBeRepeated":           draftRepeated,
 }
 
-// sketched stores the draft of a wake's first step, which stands as a message.
+// sketched stores the draft of a wake's first step, which was posted as a message.
 func (w *world) sketched(wake *spaces.Wake, change ...func(*spaces.MessageDraft)) spaces.MessageDraft {
 	w.t.Helper()
 	d := spaces.MessageDraft{
@@ -153,9 +153,9 @@ func draftLeft(t *testing.T, w *world) {
 	}
 }
 
-// K22: of a draft that nobody can look for the run tells where it may be, whether its
-// message was decided before or after that, or never; it is no draft any more. One
-// that stands is not lost.
+// K22: of a draft that cannot be looked for the run shows where it may be, whether its
+// message was decided before or after that, or never; it is no draft any more. One that
+// was found is not lost.
 func draftLost(t *testing.T, w *world) {
 	room := w.family()
 	for name, c := range map[string]struct {
@@ -196,8 +196,8 @@ func draftLost(t *testing.T, w *world) {
 	}
 }
 
-// K22: a message takes over only what is there where it will be, and none that calls
-// somebody or is shown beside its thread: an edit does neither.
+// K22: a message replaces only a draft in the chat and thread of its own, and not when
+// it notifies a person or is also shown beside its thread: an edit does neither.
 func draftElsewhere(t *testing.T, w *world) {
 	room := w.family()
 	for name, c := range map[string]struct {
@@ -224,8 +224,8 @@ func draftElsewhere(t *testing.T, w *world) {
 	}
 }
 
-// K18: what takes over a message that stands is done again after a crash, whatever
-// the policy; where nobody knows whether it stands, the policy holds.
+// K18: an edit of a posted draft is repeated after a crash, whatever the policy; where
+// it is not known whether the draft was posted, the policy holds.
 func draftRepeated(t *testing.T, w *world) {
 	room := w.family()
 	for _, stands := range []bool{true, false} {

@@ -54,7 +54,7 @@ func meanings(t *testing.T, w *world) {
 	w.ok(w.s.Shell.Mean(t.Context(), spaces.EmbeddingResult{Space: room, Model: "large", Usage: spaces.TokenUsage{Prompt: 3, Calls: 1}, At: w.now}))
 	after, err := w.s.Shell.Spent(t.Context(), w.now, ada.Agent, room)
 	w.ok(err)
-	if after.All != before.All+3*12+3 || after.Space != before.Space+3*12+3 || after.Agent != before.Agent {
+	if after.All.Tokens != before.All.Tokens+3*12+3 || after.Space.Tokens != before.Space.Tokens+3*12+3 || after.Agent != before.Agent {
 		t.Errorf("spent are %+v, before it %+v", after, before)
 	}
 }

@@ -20,7 +20,7 @@ func (w *world) idle() alerts.UnclaimedWork {
 	return found
 }
 
-// wantMinds ends the test unless these minds have work that nobody takes up.
+// wantMinds ends the test unless these minds have work that no process has claimed.
 func (w *world) wantMinds(why string, want ...alerts.UnclaimedMind) {
 	w.t.Helper()
 	if diff := cmp.Diff(want, w.idle().Minds, cmpopts.EquateEmpty()); diff != "" {

@@ -292,7 +292,7 @@ func givenUp(t *testing.T, w *world) {
 func handedOver(t *testing.T, w *world) {
 	room := w.family()
 	w.say(room, "zoe", "a long story")
-	w.s = w.s.Restart(t, true) // nobody has begun
+	w.s = w.s.Restart(t, true) // no cycle has begun
 	first := w.woken(ada, room)
 	for range 5 {
 		w.s = w.s.Restart(t, true)
@@ -313,8 +313,8 @@ func handedOver(t *testing.T, w *world) {
 	}
 }
 
-// F35, I8: a holder in whose hands a cycle broke off takes it up at once, as often
-// as it takes, with a new epoch; nobody else does before the lease has run out.
+// F35, I8: a holder whose cycle was interrupted resumes it at once, any number of
+// times, with a new epoch; other processes do not before the lease has run out.
 func brokeOff(t *testing.T, w *world) {
 	room := w.family()
 	w.say(room, "zoe", "hello")

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"errors"
 	"math"
 	"slices"
 	"strconv"
@@ -19,6 +20,7 @@ var listTests = map[string]func(*testing.T, *world){
 	"RoomsAreListedTheLiveliestFirst": roomsListed,
 	"MindsAreListedAsTheyRan":         mindsListed,
 	"ALateRoomIsToldAsAllRoomsAre":    roomsFurnished,
+	"RunsListWhatABeginningCouldBe":   ambiguousRuns,
 }
 
 // rooms opens n rooms of a chat each, with a circle of their own. They are called
@@ -139,5 +141,26 @@ func roomsFurnished(t *testing.T, w *world) {
 	}
 	if len(names) != len(all) {
 		t.Errorf("%d names of %d rooms", len(names), len(all))
+	}
+}
+
+// ambiguousRuns are named by the beginning of an id that several runs have.
+func ambiguousRuns(t *testing.T, w *world) {
+	room := w.family()
+	var ids []string
+	for range 2 {
+		w.say(room, "zoe", "hello")
+		wake := w.woken(ada, room)
+		ids = append(ids, string(wake.Cycle.ID))
+		w.rest(wake, 0)
+	}
+	_, err := w.s.Run(t.Context(), "id-")
+	several, ok := errors.AsType[console.AmbiguousNameError](err)
+	if !ok || !errors.Is(err, console.ErrUnknown) {
+		t.Fatalf("error %v", err)
+	}
+	testutil.Same(t, "runs that it could be", ids, several.Could)
+	if run, err := w.s.Run(t.Context(), ids[0]); err != nil || string(run.Cycle.ID) != ids[0] {
+		t.Errorf("the run of a whole id: %v, %v", run.Cycle.ID, err)
 	}
 }

@@ -24,6 +24,8 @@ var logTests = map[string]func(*testing.T, *world){
 	"ReadersFollowTheMembers":                   readersFollow,
 	"TimeZonesGoByTheirSource":                  zonesBySource,
 	"RoomsSharedWithSomebodyAreFound":           roomsShared,
+	"RoomsOfAPersonAreFound":                    roomsOfPerson,
+	"AProgramSendsAsAnAgent":                    sentFromOutside,
 	"NamesAreKeptCurrent":                       namesCurrent,
 	"BoundIdentityIsTheAgent":                   boundIdentity,
 	"ForkSharesItsPastAndReachesNobody":         fork,

@@ -93,7 +93,7 @@ func actsFilledIn(t *testing.T, w *world) {
 	w.versions("", console.ManifestUse{ToolManifest: one, First: first, Last: w.now})
 	w.s = w.s.Restart(t, true)
 	w.now = w.now.Add(time.Minute)
-	w.offered(spaces.ToolManifest{Hash: one.Hash}) // nobody takes them away
+	w.offered(spaces.ToolManifest{Hash: one.Hash}) // no garbage collection runs
 	w.versions("", console.ManifestUse{ToolManifest: one, First: first, Last: w.now})
 }
 

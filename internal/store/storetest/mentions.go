@@ -30,9 +30,9 @@ func namedPeople(t *testing.T, w *world) {
 	}
 }
 
-// SECURITY S6, DELIVERY R-All: who is known by another identity is called by that,
-// under the names that the words hold, and only as a member of the room; a handle of
-// another platform is nobody's here.
+// SECURITY S6, DELIVERY R-All: a person with a linked identity is notified by it, under
+// the names in the text, and only as a member of the room; a username of another
+// platform is not resolved here.
 func namedKin(t *testing.T, w *world) {
 	room := w.family()
 	w.say(room, "zoe", "hi")

@@ -44,6 +44,21 @@ func expiry(t *testing.T, w *world) {
 	}
 }
 
+// I6, I9: what was sent again, expires and may have arrived by the first attempt ends as
+// unknown, and is told so.
+func expiryUnknown(t *testing.T, w *world) {
+	room := w.family()
+	w.speak(room, spaces.RoomEffect{Text: "perhaps there"})
+	w.settle(activity.SendResult{Action: w.due()[0].ID, State: spaces.ActionReady, Resent: true, NotBefore: w.now.Add(2 * time.Hour), Code: "unknown"})
+	w.now = w.now.Add(3 * time.Hour)
+	if got := w.due(); len(got) != 0 {
+		t.Errorf("due %v after the expiry", texts(got))
+	}
+	if f, ok := w.last(room).Body.(spaces.SendFailed); !ok || f.State != spaces.ActionUnknown || f.Reason != spaces.ReasonLateUnknown || f.Problem != "TRS-O02" {
+		t.Errorf("last event %+v, want unknown", w.last(room).Body)
+	}
+}
+
 // I6: what expires behind one that waits longer is ended at its time.
 func expiryBehind(t *testing.T, w *world) {
 	room := w.family()
@@ -140,5 +155,62 @@ func settleTwice(t *testing.T, w *world) {
 	w.settle(activity.SendResult{Action: s.Action, State: spaces.ActionFailed, Code: "late"})
 	if got := len(w.log(room)); got != before {
 		t.Errorf("settling again wrote %d events", got-before)
+	}
+}
+
+// A notice about a message that the platform refuses becomes a reaction to the message. It
+// is taken back with the notice, unless the agent's own reaction has replaced it, and there
+// is none for a notice that was taken back before.
+func refusedNotice(t *testing.T, w *world) {
+	room := w.family()
+	refuse := func(a spaces.Action) {
+		w.settle(activity.SendResult{Action: a.ID, State: spaces.ActionFailed, Code: "forbidden", Reason: "No rights."})
+	}
+	for _, c := range []struct {
+		name      string
+		withdrawn bool // before it is refused
+		reacts    bool
+		want      []string
+	}{
+		{"refused", false, false, []string{"react 👀", "react "}},
+		{"refused, and the agent reacts itself", false, true, []string{"react 👀", "react 👍"}},
+		{"refused when it is not needed any more", true, false, []string{"delete waiting"}},
+	} {
+		asked := w.say(room, "zoe", "hello")
+		wake := w.woken(ada, room)
+		key := "waiting|" + c.name
+		w.ok(w.s.Shell.Announce(t.Context(), spaces.RoomNotice{Room: room, Key: key, Text: "waiting", About: asked.ID, At: w.now}))
+		notice := w.due()[0]
+		var got []string
+		settle := func() {
+			for _, a := range w.due() {
+				if a.Kind == spaces.ActReact && a.Target != asked.ID {
+					t.Errorf("%s: it reacts to %s", c.name, a.Target)
+				}
+				got = append(got, string(a.Kind)+" "+a.Text)
+				w.settle(w.sent(a))
+			}
+		}
+		if !c.withdrawn {
+			refuse(notice)
+			settle()
+		}
+		n := 0
+		if c.reacts {
+			s := w.step(wake, n)
+			s.Effect = []spaces.RoomEffect{{Kind: spaces.ActReact, Space: room, Target: asked.ID, Text: "👍", Chain: spaces.NextChain(wake.Consumed, "", "")}}
+			w.commit(s)
+			settle()
+			n++
+		}
+		s := w.step(wake, n)
+		s.Upto = wake.Rows[0].Seq
+		s.Close = &spaces.CycleClose{Stop: spaces.StopCompleted, Rest: "Responded.", Withdraw: []spaces.RoomNotice{{Room: room, Key: key}}}
+		w.commit(s)
+		if c.withdrawn {
+			refuse(notice)
+		}
+		settle()
+		testutil.Same(t, c.name, c.want, got)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -13,6 +14,46 @@ var planTests = map[string]func(*testing.T, *world){
 	"PlanRecursByItsOwnClock":            planByItsClock,
 	"TimesThatPassedAreMadeUpForByOne":   planMissed,
 	"PlansNoteIsHushedWithWhatItRepeats": planHushed,
+	"WhatALookCameToIsKeptForTheNext":    planLooked,
+}
+
+// What a plan looks at first, and what came of it, is kept with the timer that
+// fired and with the next one of the plan, not with others.
+func planLooked(t *testing.T, w *world) {
+	room := w.family()
+	w.say(room, "zoe", "tell us what is new")
+	wake := w.woken(ada, room)
+	look := spaces.TimerLook{Tool: "builds", Args: `{"of":"main"}`}
+	timer := spaces.WakeTimer{ID: "t1", Mind: ada, Kind: spaces.TimerPlan, Space: room, Note: "builds", Due: w.now.Add(time.Minute), Cycle: wake.Cycle.ID, Plan: "p1", Cron: "0 * * * *", Look: look}
+	other := timer
+	other.ID, other.Plan, other.Look = "t2", "p2", spaces.TimerLook{Messages: true, Seen: 3}
+	other.Due = w.now.Add(time.Hour)
+	c := w.step(wake, 0)
+	c.Timers = []spaces.WakeTimer{timer, other}
+	w.commit(c)
+	w.rest(wake, 1)
+	w.now = timer.Due
+	fired := w.fire()
+	if len(fired) != 1 {
+		t.Fatalf("fired %+v, want one", fired)
+	}
+	testutil.Same(t, "look", look, fired[0].Timer.Look)
+	looked := *fired[0].Timer
+	looked.Look.At, looked.Look.Outcome, looked.Look.Seen = w.now, spaces.LookNothing, 7
+	c = w.step(&fired[0], 0)
+	c.Looked, c.Close = &looked, &spaces.CycleClose{Stop: spaces.StopSkipped, Back: true}
+	w.commit(c)
+	for _, p := range w.plans() {
+		want := looked.Look
+		if p.Plan == "p2" {
+			want = other.Look
+		}
+		want.At = p.Look.At
+		testutil.Same(t, "look of "+p.Plan, want, p.Look)
+		if p.Plan == "p1" && !p.Look.At.Equal(w.now) {
+			t.Errorf("it looked at %v, want %v", p.Look.At, w.now)
+		}
+	}
 }
 
 // plan has the agent, who is shown some messages, plan something for each full hour

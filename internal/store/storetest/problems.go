@@ -10,6 +10,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/internal/alerts"
+	"github.com/trestle-bridge/trestle/internal/money"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -73,7 +74,7 @@ func problemAcked(t *testing.T, w *world) {
 	p := w.kept(w.now)[0]
 	until := w.now.Add(2 * time.Hour)
 	w.ok(w.s.Problems.Ack(t.Context(), p.ID, until))
-	p.Told = 1 // by somebody who read it before
+	p.Told = 1 // by a process that read it before
 	w.ok(w.s.Problems.Keep(t.Context(), []alerts.Alert{p}))
 	if got := w.kept(w.now)[0]; !got.Acked.Equal(until) || got.Told != 1 {
 		t.Errorf("kept is %+v", got)
@@ -113,7 +114,7 @@ func vitals(t *testing.T, w *world) {
 	w.ok(err)
 	want := alerts.StoreMetrics{
 		Queues: []alerts.AccountQueue{{Account: account, Waiting: 1, Oldest: w.now}},
-		Spent:  []alerts.DailyUsage{{Agent: "ada", Space: string(room), Tokens: 240}},
+		Spent:  []alerts.DailyUsage{{Agent: "ada", Space: string(room), Used: money.UsedTokens{Tokens: 240, Cost: 2 * stepCost}}},
 	}
 	if diff := cmp.Diff(want, v, cmpopts.IgnoreFields(alerts.StoreMetrics{}, "Slowest", "Began")); diff != "" {
 		t.Errorf("vitals (-want +got):\n%s", diff)

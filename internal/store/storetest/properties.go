@@ -98,11 +98,11 @@ type life struct {
 	sending []spaces.Action
 }
 
-// An open is a wake that somebody thinks is theirs, with its next step.
+// An open is a wake that a process believes to hold, with its next step.
 type open struct {
 	wake *spaces.Wake
 	step int
-	lost bool // the lease is somebody else's by now, or the cycle has ended
+	lost bool // another process has the lease by now, or the cycle has ended
 }
 
 // I3, I4, I5, I8: whatever comes in whatever order, with crashes between, epochs
@@ -177,7 +177,7 @@ func (l *life) wake(r *rapid.T) {
 		}
 		return out
 	})
-	if due { // whoever ran a cycle there runs it no more, be it taken over or given up
+	if due { // the process that ran a cycle there has lost it, be it taken over or given up
 		for _, o := range l.wakes {
 			o.lost = o.lost || o.wake.Cycle.Space == room
 		}

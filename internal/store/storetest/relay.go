@@ -58,8 +58,8 @@ func (w *world) carried() (lines []string, due []spaces.Action) {
 	return lines, due
 }
 
-// SEQ-96, issue 3: what is said where two bots are in one chat does not come back to it
-// through the other one, and what comes there from elsewhere comes once.
+// SEQ-96, issue 3: a message of a chat with two bots does not come back to it through
+// the other one, and a message copied to that chat is posted once.
 func carriedByOne(t *testing.T, w *world) {
 	o := opening("family", "ada")
 	o.Chats = append(o.Chats, spaces.ChatMapping{Account: second, Chat: chat, Live: true}, spaces.ChatMapping{Account: "slack:T-U", Chat: "C1", Live: true})
@@ -103,7 +103,7 @@ func cameLate(t *testing.T, w *world) {
 	testutil.Same(t, "carried of one that is deleted", []string(nil), late(edited("then"), deleted))
 }
 
-// SEQ-04, SEQ-96: of what is past nobody knows a copy.
+// SEQ-04, SEQ-96: past messages have no copies.
 func pastNotCarried(t *testing.T, w *world) {
 	room := w.bridged()
 	said := w.before(room, "zoe", "long ago")
@@ -286,8 +286,8 @@ func wordsTakenBack(t *testing.T, w *world) {
 	}
 }
 
-// SEQ-96, SECURITY S14: what somebody deletes before its copy has left is not carried, nor
-// what was done to it; a copy that has left, or is leaving, is deleted.
+// SEQ-96, SECURITY S14: a message that is deleted before its copy was sent is not copied,
+// nor are its edits and reactions; a copy that has left, or is leaving, is deleted.
 func deletedOnTheWay(t *testing.T, w *world) {
 	room := w.bridged()
 	gone, leaving := w.message(room, "zoe", "my pin is 1234"), w.message(room, "zoe", "hello")
@@ -310,8 +310,8 @@ func deletedOnTheWay(t *testing.T, w *world) {
 	}
 }
 
-// SEQ-96: what somebody edits before its copy has left is carried with its newest words
-// alone; a copy that has left, or is leaving, or may have, is edited.
+// SEQ-96: a message that is edited before its copy was sent is copied with its newest
+// text alone; a copy that was sent, or is being sent, or may have been, is edited.
 func editedOnTheWay(t *testing.T, w *world) {
 	room := w.bridged()
 	edited := func(of spaces.IngestItem, words string) spaces.IngestItem {
@@ -402,9 +402,9 @@ func (w *world) shows(room spaces.SpaceID, text string, files ...string) spaces.
 	return w.last(room)
 }
 
-// SEQ-96, K6, K18: the words go at once; a file follows with the commit that stores
-// it, also after a restart, once for every message that shows it, and stands
-// behind the words of its message.
+// SEQ-96, K6, K18: the text is sent at once; a file follows with the commit that stores
+// it, also after a restart, once for every message that has it, and comes after the
+// text of its message.
 func filesCarried(t *testing.T, w *world) {
 	room := w.bridged()
 	event := w.shows(room, "look", "f1", "f2")

@@ -296,7 +296,7 @@ func digests(t *testing.T, w *world) {
 	testutil.Same(t, "digests", want, got)
 	after, err := w.s.Shell.Spent(t.Context(), w.now, ada.Agent, room)
 	w.ok(err)
-	if after.All != before.All+2*77 || after.Space != before.Space+2*77 || after.Agent != before.Agent {
+	if after.All.Tokens != before.All.Tokens+2*77 || after.Space.Tokens != before.Space.Tokens+2*77 || after.Agent != before.Agent {
 		t.Errorf("spent are %+v, before it %+v", after, before)
 	}
 
@@ -315,7 +315,7 @@ func digests(t *testing.T, w *world) {
 	w.is(w.s.Shell.Digest(t.Context(), d), spaces.ErrStale)
 	got, err = w.s.Shell.Digests(t.Context(), ada)
 	w.ok(err)
-	if again, err := w.s.Shell.Spent(t.Context(), w.now, ada.Agent, room); err != nil || len(got) != 1 || again.All != after.All+77 {
+	if again, err := w.s.Shell.Spent(t.Context(), w.now, ada.Agent, room); err != nil || len(got) != 1 || again.All.Tokens != after.All.Tokens+77 {
 		t.Errorf("a digest of what was taken back: %d are kept, spent %+v, %v", len(got), again, err)
 	}
 }

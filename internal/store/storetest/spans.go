@@ -67,12 +67,12 @@ func heardElsewhere(t *testing.T, w *world) {
 	hears(account, true, spaces.SpanHeard, "")
 	hears(account, false, spaces.SpanHeard, spaces.SpanDeaf)
 	hears(beside, true, spaces.SpanHeard, "")
-	w.s = w.s.Restart(t, true) // nobody is deaf who has just begun
+	w.s = w.s.Restart(t, true) // a connection that has just begun is not lost
 	hears(beside, false, spaces.SpanStarted, "")
 	hears(account, true, spaces.SpanStarted, "")
 }
 
-// SEQ-14, SEQ-15: the gap is two inner events; what is said is none.
+// SEQ-14, SEQ-15: the gap is two inner events; messages are none.
 func stirs(t *testing.T, w *world) {
 	room := w.family()
 	w.say(room, "zoe", "good night")
@@ -111,7 +111,7 @@ func neverBackwards(t *testing.T, w *world) {
 	}
 }
 
-// DESIGN 4: a mark a day, and none for what is said in between (SEQ-14).
+// DESIGN 4: a checkpoint event a day, and none for the messages in between (SEQ-14).
 func checkpointed(t *testing.T, w *world) {
 	room := w.family()
 	var before spaces.Event

@@ -17,6 +17,7 @@ import (
 	"github.com/trestle-bridge/trestle/activity/media"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/shell"
+	"github.com/trestle-bridge/trestle/shell/prompts"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -44,6 +45,10 @@ type Store struct {
 	Shared bool
 	// Manifests are the versions of the acts that runs were offered.
 	Manifests func(ctx context.Context, beginning string, limit int) ([]console.ManifestUse, error)
+	// Tools are the calls of outside tools.
+	Tools shell.ToolRunStore
+	// Prompts are the activated versions of prompt sections.
+	Prompts prompts.ActivationStore
 	// Audit returns a line for each place where the record breaks an invariant.
 	Audit func(ctx context.Context, at time.Time) ([]string, error)
 	// Fork begins a branch of a room at an event.
@@ -82,6 +87,7 @@ type BridgeStore interface {
 	activity.DraftStore
 	Appoint(ctx context.Context, platform string, list []spaces.RoleGrant) error
 	commands.ZoneStore
+	Stopped(ctx context.Context, run spaces.CycleID) (bool, error)
 	Refusals(ctx context.Context, limit int) ([]activity.RejectedSender, error)
 	Bind(ctx context.Context, i spaces.PlatformIdentity, id spaces.EntityID) error
 	Agents(ctx context.Context, agents []spaces.Entity) error
@@ -109,17 +115,35 @@ type ShellStore interface {
 	shell.LogReader
 	shell.RunStopper
 	shell.MemoryEditor
+	PersonStore
+	QuestionStore
+	shell.ToolRunStore
+	shell.ToolRunReader
 	Renew(ctx context.Context, space spaces.SpaceID, at time.Time) error
 	Mute(ctx context.Context, m spaces.MuteRequest) ([]spaces.AgentID, error)
 	Stop(ctx context.Context, roots ...spaces.EventID) error
 	ShedFrames(ctx context.Context, before time.Time, limit int) (more bool, err error)
 }
 
+// PersonStore is what a person's own client asks of a store.
+type PersonStore interface {
+	RoomsOf(ctx context.Context, who spaces.EntityID, limit int) ([]spaces.Uplink, error)
+	SendAs(ctx context.Context, m spaces.OutsideMessage) (spaces.CommitResult, error)
+}
+
+// QuestionStore is what the buttons below questions ask of a store.
+type QuestionStore interface {
+	EntityOf(ctx context.Context, who spaces.PlatformIdentity) (spaces.EntityID, error)
+	AnswerQuestion(ctx context.Context, a spaces.QuestionAnswer) (w *spaces.PendingWait, taken bool, err error)
+	DecideRun(ctx context.Context, d spaces.ToolDecision) (run *spaces.ToolRun, decided bool, err error)
+	RateAnswer(ctx context.Context, p spaces.RatingPress) (now spaces.AnswerRating, ok bool, err error)
+}
+
 // Run runs the suite. open returns an empty record that ends with the test.
 // Every test ends with an audit of what it left.
 func Run(t *testing.T, open func(t *testing.T) Store) {
 	for _, part := range []map[string]func(*testing.T, *world){
-		logTests, directoryTests, spanTests, inboxTests, cycleTests, outboxTests, relayTests, threadTests, timerTests, waitTests, planTests, keepsakeTests, erasureTests, placedTests, problemTests, haltTests, jobTests, shelfTests, voiceTests, pastTests, authorityTests, lineTests, draftTests, setUpTests, edgeTests, manifestTests, listTests,
+		logTests, directoryTests, spanTests, inboxTests, cycleTests, outboxTests, relayTests, threadTests, timerTests, waitTests, questionTests, feedbackTests, planTests, keepsakeTests, erasureTests, placedTests, problemTests, haltTests, jobTests, shelfTests, voiceTests, pastTests, authorityTests, lineTests, draftTests, setUpTests, edgeTests, manifestTests, promptTests, toolRunTests, listTests,
 	} {
 		for name, test := range part {
 			t.Run(name, func(t *testing.T) {

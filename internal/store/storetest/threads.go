@@ -161,8 +161,8 @@ func chains(t *testing.T, w *world) {
 	}
 }
 
-// SEQ-96: what is done to a message is done where it stands, whatever the platform
-// says of its thread.
+// SEQ-96: an edit, a reaction or a deletion is applied to the message in its own
+// thread, whatever thread the platform's update names.
 func doneInThread(t *testing.T, w *world) {
 	room := w.bridged()
 	inside := w.hears(room, "zoe", "me", chat, "7")
@@ -201,8 +201,8 @@ func spokenInThread(t *testing.T, w *world) {
 	}
 }
 
-// SEQ-96, SECURITY S14: a thread without a name is called by the words of its message as
-// they stand, and by none once somebody deleted them.
+// SEQ-96, SECURITY S14: a thread without a name is titled by the present text of its
+// message, and has no title once that is deleted.
 func unsaidThread(t *testing.T, w *world) {
 	room := w.bridged()
 	root := w.hears(room, "zoe", "the pin is 1234", chat, "")

@@ -127,5 +127,5 @@ func tallyAgain(t *testing.T, w *world) {
 	if len(got.Rows) != 1 || got.Rows[0].Attempts != 1 {
 		t.Fatalf("judged are %+v", got.Rows)
 	}
-	testutil.Same(t, "the chain", map[spaces.EventID]spaces.ChainUsage{e.ID: {Tokens: 120}}, got.Roots)
+	testutil.Same(t, "the chain", map[spaces.EventID]spaces.ChainUsage{e.ID: {Tokens: 120, Cost: stepCost}}, got.Roots)
 }

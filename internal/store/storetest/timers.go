@@ -170,8 +170,8 @@ func timerPaid(t *testing.T, w *world) {
 		w.commit(c)
 		paid += a
 		used, err := w.s.Shell.SpentBySenders(t.Context(), w.now, got[0].Cycle.ID)
-		if w.ok(err); used != paid {
-			t.Errorf("zoe's words cost %d tokens, want %d", used, paid)
+		if w.ok(err); used.Tokens != paid {
+			t.Errorf("zoe's words cost %d tokens, want %d", used.Tokens, paid)
 		}
 	}
 	second := first
@@ -192,7 +192,7 @@ func timerCounted(t *testing.T, w *world) {
 	w.now = timer.Due
 	w.endTimer(&w.fire()[0])
 	if spent, err := w.s.Shell.Spent(t.Context(), w.now, ada.Agent, room); err != nil || spent.Space != spent.All {
-		t.Errorf("of %d tokens %d are the room's: %v", spent.All, spent.Space, err)
+		t.Errorf("of %+v %+v are the room's: %v", spent.All, spent.Space, err)
 	}
 	today := func() (tokens int) {
 		t.Helper()

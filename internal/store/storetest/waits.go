@@ -127,7 +127,7 @@ func waitForAll(t *testing.T, w *world) {
 	zoe := w.say(room, "zoe", "ask everybody").Actor
 	w.ask(ada, room, "@zoe and @bea?", spaces.WaitSpec{Who: []spaces.EntityID{zoe, bea.Agent.Entity()}})
 	w.settleAll(w.due())
-	w.say(room, "kai", "me?") // nobody asked
+	w.say(room, "kai", "me?") // no agent asked
 	first := w.woken(ada, room)
 	if len(first.Waits) != 0 {
 		t.Fatalf("kai ended %+v", first.Waits)
@@ -267,8 +267,8 @@ func waitReturned(t *testing.T, w *world) {
 	}
 }
 
-// An agent that asks somebody else first has not answered; what is said in another
-// thread answers nobody in particular.
+// An agent that first asks another person has not answered; a message in another thread
+// answers no one in particular.
 func waitAside(t *testing.T, w *world) {
 	room := w.family("ada", "bea")
 	zoe := w.say(room, "zoe", "ask bea").Actor
@@ -307,7 +307,7 @@ func waitCharged(t *testing.T, w *world) {
 	w.say(room, "zoe", "find out when")
 	asked := w.ask(ada, room, "When?", spaces.WaitSpec{People: true})
 	aside := w.message(room, "kai", "by the way")
-	aside.Event.Thread = "t9" // answers nobody
+	aside.Event.Thread = "t9" // answers no one in particular
 	w.record(aside)
 	wake := w.woken(ada, room)
 	w.now = w.now.Add(time.Hour)
@@ -325,5 +325,5 @@ func waitCharged(t *testing.T, w *world) {
 		chain = j.Roots[asked.Root]
 		return wakeNone(j)
 	})
-	testutil.Same(t, "counted for the chain of the question", spaces.ChainUsage{Messages: 2, Tokens: 3 * 120}, chain)
+	testutil.Same(t, "counted for the chain of the question", spaces.ChainUsage{Messages: 2, Tokens: 3 * 120, Cost: 3 * stepCost}, chain)
 }

@@ -79,7 +79,7 @@ func (w *world) open(o spaces.OpenRequest) spaces.SpaceID {
 	return p.Space
 }
 
-// person is somebody on the platform.
+// person returns a person's identity on the platform.
 func person(name string) spaces.PlatformIdentity {
 	return spaces.PlatformIdentity{Platform: "telegram", User: "u-" + name, Kind: spaces.Human, Name: name}
 }
@@ -208,7 +208,7 @@ func (w *world) step(wake *spaces.Wake, n int) spaces.StepCommit {
 		Lease: wake.Lease, Active: wake.Cycle.Active, At: w.now,
 		Step: spaces.Step{
 			Cycle: wake.Cycle.ID, N: n, Phase: spaces.Engagement, State: spaces.StepDone, Request: "r" + strconv.Itoa(n), At: w.now,
-			Usage: spaces.TokenUsage{Prompt: 100, Output: 20, Calls: 1},
+			Usage: spaces.TokenUsage{Prompt: 100, Output: 20, Calls: 1, Cost: stepCost},
 		},
 	}
 }
@@ -258,3 +258,6 @@ func (w *world) waiting() []spaces.PendingWork {
 	w.ok(err)
 	return out
 }
+
+// stepCost is what a step costs, in millionths of the currency.
+const stepCost = 7

@@ -12,11 +12,11 @@ import (
 const (
 	// CycleColumns lists the columns that CycleFields scans.
 	CycleColumns engine.QueryText = `id, agent, circle, space, epoch, state, wake, active, upto, base, coalesce(n, 0), coalesce(stop, ''), detail, rest,
-  prompt, cached, output, estimated, calls, denials, manifest, plan, started, ended, authority`
+  prompt, cached, output, estimated, calls, cost, denials, manifest, prompts, plan, started, ended, authority`
 	// SelectCycle selects a cycle by its id.
 	SelectCycle engine.QueryText = `select ` + CycleColumns + ` from cycles where id = $1`
 	// StepColumns lists the columns that ScanStep scans.
-	StepColumns engine.QueryText = `cycle, n, phase, state, request, finish, prompt, cached, output, estimated, calls, at, frame, shown,
+	StepColumns engine.QueryText = `cycle, n, phase, state, request, finish, prompt, cached, output, estimated, calls, cost, at, frame, shown,
   coalesce((select y.text from systems y where y.hash = steps.system), ''), model`
 	cycleTurns engine.QueryText = `select cycle, n, body from turns where cycle = $1 order by n`
 	// KeyframeColumns lists the columns that ScanKeyframe scans.
@@ -33,8 +33,8 @@ const (
 func CycleFields(y *spaces.Cycle) []any {
 	return []any{
 		&y.ID, &y.Mind.Agent, &y.Mind.Circle, &y.Space, &y.Epoch, &y.State, &y.Wake, &y.Active, &y.Upto, &y.Base, &y.N,
-		&y.Stop, &y.Detail, &y.Rest, &y.Usage.Prompt, &y.Usage.Cached, &y.Usage.Output, &y.Usage.Estimated, &y.Usage.Calls,
-		&y.Denials, &y.Manifest, &y.Plan,
+		&y.Stop, &y.Detail, &y.Rest, &y.Usage.Prompt, &y.Usage.Cached, &y.Usage.Output, &y.Usage.Estimated, &y.Usage.Calls, &y.Usage.Cost,
+		&y.Denials, &y.Manifest, &y.Prompts, &y.Plan,
 		engine.ScanTime(&y.Started),
 		engine.ScanTime(&y.Ended),
 		&y.Authority,
@@ -49,7 +49,7 @@ func ScanStep(r engine.ResultRow) (s spaces.Step, err error) {
 	var shown []byte
 	var system string
 	err = r.Scan(&s.Cycle, &s.N, &s.Phase, &s.State, &s.Request, &s.Finish, &s.Usage.Prompt, &s.Usage.Cached,
-		&s.Usage.Output, &s.Usage.Estimated, &s.Usage.Calls, engine.ScanTime(&s.At), &s.Frame, &shown, &system, &s.Model)
+		&s.Usage.Output, &s.Usage.Estimated, &s.Usage.Calls, &s.Usage.Cost, engine.ScanTime(&s.At), &s.Frame, &shown, &system, &s.Model)
 	if err != nil || shown == nil {
 		s.Expired = system != ""
 		return s, err

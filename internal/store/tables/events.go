@@ -94,8 +94,20 @@ func BranchEvents(ctx context.Context, src engine.QueryReader, space spaces.Spac
 	if len(out) >= limit {
 		return out, nil
 	}
-	own, err := engine.AllRows(ctx, src, eventsAfter, []any{string(space), string(branch), after, upto, limit - len(out)}, ScanEvent)
-	return append(out, own...), err
+	var s StoredEvent // one for all rows
+	fields := s.Fields()
+	err := engine.EachRow(ctx, src, eventsAfter, []any{string(space), string(branch), after, upto, limit - len(out)}, func(r engine.ResultRow) error {
+		s = StoredEvent{}
+		if err := r.Scan(fields...); err != nil {
+			return err
+		}
+		e, err := s.Decode()
+		if err == nil {
+			out = append(out, e)
+		}
+		return err
+	})
+	return out, err
 }
 
 // MessageEventAt returns the event of the message at ref; empty if there is none.

@@ -20,17 +20,16 @@ where u.space = $1 and ($2 = '' or u.agent = $2) and i.state = 'ready'`
 	// AttemptsReason begins the reason of a row that is dead after too many attempts. The
 	// stop reason of the last one follows.
 	AttemptsReason = "attempts " // begins why a row is dead after them; the last one's stop reason follows
-	// WaitColumns lists the columns that ScanWait scans, of the table waits w.
-	WaitColumns engine.QueryText = `w.cycle, w.agent, w.circle, w.space, w.thread, w.message, w.seq, w.call, w.who, w.people, w.root, w.depth,
-  w.started, w.due, w.outcome, w.answers`
+	// WaitColumns lists the columns that ScanWait scans.
+	WaitColumns engine.QueryText = `cycle, agent, circle, space, thread, message, seq, call, who, people, root, depth, started, due, outcome, answers, options`
 	// WaitsOfWake selects the waits whose end a cycle was given.
 	WaitsOfWake engine.QueryText = `select ` + WaitColumns + ` from waits w where w.woke = $1 and w.woke <> '' order by w.started, w.cycle`
 	// TimerColumns lists the columns that ScanTimer scans.
-	TimerColumns engine.QueryText = `id, agent, circle, kind, space, note, due, cycle, plan, cron, zone, set_by, set_at`
+	TimerColumns engine.QueryText = `id, agent, circle, kind, space, note, due, cycle, plan, cron, zone, set_by, set_at, tries, look`
 	// TimerPayers selects the people whose words set the timer that woke a cycle.
 	TimerPayers engine.QueryText = `select t.payers from cycles y join timers t on t.id = y.timer where y.id = $1`
-	// SenderTokens selects the tokens that a person has used on a day.
-	SenderTokens engine.QueryText = `select tokens from senders where day = $1 and entity = $2`
+	// SenderTokens selects the tokens that a person has used on a day, and their cost.
+	SenderTokens engine.QueryText = `select tokens, cost from senders where day = $1 and entity = $2`
 )
 
 // An InboxEntry is an inbox row with its event.
@@ -64,12 +63,17 @@ func ScanInboxEntry(r engine.ResultRow) (e InboxEntry, err error) {
 // ScanWait scans the columns WaitColumns.
 func ScanWait(r engine.ResultRow) (w spaces.PendingWait, err error) {
 	return w, r.Scan(&w.Cycle, &w.Mind.Agent, &w.Mind.Circle, &w.Space, &w.Thread, &w.Message, &w.Seq, &w.Call, engine.ScanList(&w.Who), &w.People,
-		&w.Root, &w.Depth, engine.ScanTime(&w.Started), engine.ScanTime(&w.Due), &w.Outcome, engine.ScanList(&w.Answers))
+		&w.Root, &w.Depth, engine.ScanTime(&w.Started), engine.ScanTime(&w.Due), &w.Outcome, engine.ScanList(&w.Answers), engine.ScanList(&w.Options))
 }
 
 // ScanTimer scans the columns TimerColumns.
 func ScanTimer(r engine.ResultRow) (t spaces.WakeTimer, err error) {
-	return t, r.Scan(&t.ID, &t.Mind.Agent, &t.Mind.Circle, &t.Kind, &t.Space, &t.Note, engine.ScanTime(&t.Due), &t.Cycle, &t.Plan, &t.Cron, &t.Zone, &t.SetBy, engine.ScanTime(&t.SetAt))
+	var look []spaces.TimerLook
+	err = r.Scan(&t.ID, &t.Mind.Agent, &t.Mind.Circle, &t.Kind, &t.Space, &t.Note, engine.ScanTime(&t.Due), &t.Cycle, &t.Plan, &t.Cron, &t.Zone, &t.SetBy, engine.ScanTime(&t.SetAt), &t.Tries, engine.ScanList(&look))
+	if len(look) > 0 {
+		t.Look = look[0]
+	}
+	return t, err
 }
 
 // QueryTimer returns the timer that a query finds by an id; nil if there is none.
@@ -81,14 +85,14 @@ func QueryTimer(ctx context.Context, src engine.QueryReader, text engine.QueryTe
 	return &found[0], RedactNotes(ctx, src, found)
 }
 
-// RedactNotes removes deleted words from the notes of the timers of one mind.
+// RedactNotes removes deleted words from the notes and looks of the timers of one mind.
 func RedactNotes(ctx context.Context, src engine.QueryReader, timers []spaces.WakeTimer) error {
 	if len(timers) == 0 {
 		return nil
 	}
 	redactor, err := LoadRedactor(ctx, src, timers[0].Mind)
 	for i := range timers {
-		timers[i].Note = redactor.Words.Text(timers[i].Note)
+		timers[i].Note, timers[i].Look.Args = redactor.Words.Text(timers[i].Note), redactor.Words.Text(timers[i].Look.Args)
 	}
 	return err
 }

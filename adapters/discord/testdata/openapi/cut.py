@@ -15,8 +15,11 @@ CALLS = {
     "set commands": ("put", "/applications/{application_id}/commands"),
 }
 # What we never send. Left out, so that sending it would show.
-UNUSED = {"components", "embeds", "poll", "shared_client_theme", "sticker_ids", "choices_localizations"}
-OTHERS = ("Modal", "SocialLayer", "LaunchActivity", "AutocompleteCallbackInteger", "AutocompleteCallbackNumber")
+UNUSED = {"embeds", "poll", "shared_client_theme", "sticker_ids", "choices_localizations"}
+OTHERS = (
+    "Modal", "SocialLayer", "LaunchActivity", "AutocompleteCallbackInteger", "AutocompleteCallbackNumber", "Container", "FileComponent",
+    "MediaGallery", "Section", "Separator", "TextDisplay", "SelectComponent", "UnfurledMedia", "ComponentEmoji",
+)
 DROPPED = {"description", "title", "x-discord-union", "format", "contentEncoding", "examples", "deprecated"}
 
 spec = json.load(open(sys.argv[1]))

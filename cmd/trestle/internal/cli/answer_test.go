@@ -29,8 +29,8 @@ func TestAnswerThatCannotBeWrittenIsAFailure(t *testing.T) {
 	}
 }
 
-// SECURITY S18: nothing that a model, a person or a platform chose steers the
-// terminal of whoever reads an answer, in whichever field it stands.
+// SECURITY S18: no text of a model, a person or a platform controls the terminal of the
+// reader of an answer, in whichever field it is.
 func TestNothingInAnAnswerSteersATerminal(t *testing.T) {
 	const evil = "\x1b[2J\u009b31m\u202e"
 	var out strings.Builder

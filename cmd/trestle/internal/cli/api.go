@@ -18,6 +18,7 @@ import (
 	"github.com/trestle-bridge/trestle/internal/console/api"
 	"github.com/trestle-bridge/trestle/internal/store/readmodel"
 	"github.com/trestle-bridge/trestle/shell"
+	"github.com/trestle-bridge/trestle/shell/prompts"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -40,9 +41,9 @@ func (in installation) ask(ctx context.Context, path string, query url.Values, a
 		}
 		as := server.ConsoleSettings{Current: func() *config.Config { return c }, EntryOf: func(id spaces.SpaceID) string { return entries[id] }}
 		acts := func() spaces.ToolManifest {
-			return shell.NewCatalogue(c.SettingsFor("", "").Attachments.Send).Manifest()
+			return shell.NewCatalogue(c.SettingsFor("", "").Attachments.Send).WithFileReading().Manifest()
 		}
-		o := console.Options{Store: r, Settings: as, Tools: acts, Logger: slog.New(slog.DiscardHandler)}
+		o := console.Options{Store: r, Settings: as, Tools: acts, Prompts: offlinePrompts(c, r), Logger: slog.New(slog.DiscardHandler)}
 		local := console.New(o, nil, api.New(o).Routes()).Socket()
 		q, err := http.NewRequestWithContext(ctx, http.MethodGet, path, nil)
 		if err != nil {
@@ -52,6 +53,12 @@ func (in installation) ask(ctx context.Context, path string, query url.Values, a
 		local.ServeHTTP(w, q)
 		return control.DecodeAnswer(path, w.code, w.body.Bytes(), a)
 	}))
+}
+
+// offlinePrompts reads the versions of prompts and their activations beside a process or
+// without one.
+func offlinePrompts(c *config.Config, r readmodel.ReadModel) server.PromptAccess {
+	return server.PromptAccess{Registry: &prompts.PromptRegistry{Folder: c.PromptFolder, Reader: r}, Config: func() *config.Config { return c }, Log: slog.New(slog.DiscardHandler)}
 }
 
 // answerWriter collects an answer of the API without a network.
@@ -112,10 +119,16 @@ func (in installation) askRemote(ctx context.Context, path string, a any) error 
 
 // nothing replaces errNothing by an error for people.
 func nothing(err error, what, where, remedy string) error {
-	if errors.Is(err, control.ErrNotFound) {
+	if errors.Is(err, control.ErrNotFound) || errors.Is(err, console.ErrUnknown) {
 		return &apperr.Error{What: what, Where: where, Remedy: remedy, Code: apperr.Failed}
 	}
 	return err
+}
+
+// ambiguous returns the error for a name that fits several things.
+func ambiguous(several console.AmbiguousNameError) error {
+	no := several.Refusal()
+	return &apperr.Error{What: no.Error, Where: several.Given, Remedy: no.Do, Code: apperr.Failed}
 }
 
 var _ console.Settings = server.ConsoleSettings{}

@@ -68,8 +68,8 @@ func (s *slackStage) log(t *testing.T) (said []string) {
 	return said
 }
 
-// SEQ-04, ECOSYSTEM 7: what was said before the app listened is read from history,
-// once, with its threads, and nobody is woken by it.
+// SEQ-04, ECOSYSTEM 7: messages from before the app was connected are read from
+// history, once, with their threads, and wake no agent.
 func TestHistoryIsBroughtInOnce(t *testing.T) {
 	s := newSlackStage(t)
 	var want []string

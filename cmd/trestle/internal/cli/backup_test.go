@@ -71,7 +71,7 @@ func TestBackupIsMadeWhereTheProcessCannotWrite(t *testing.T) {
 	if a, err := (backup.CopyJob{Store: store, DataDir: s.folder}).Add(t.Context(), filepath.Join(s.folder, "nowhere", "monday.db")); err == nil {
 		t.Errorf("a job was added for a folder that is not there: %+v", a)
 	}
-	s.done(t, "", "backup", "monday.db") // the record is taken, and nobody answers
+	s.done(t, "", "backup", "monday.db") // another process holds the database, and none answers
 	if checked := answerOf[checkedBackup](t, s, "backup", "--check", "monday.db", "-o", "json"); len(checked.Findings) > 0 || len(s.partials(t)) > 0 {
 		t.Errorf("the copy has %q, left %q", checked.Findings, s.partials(t))
 	}

@@ -20,7 +20,7 @@ type firstStep struct {
 // done.
 func firstSteps() []firstStep {
 	return []firstStep{
-		{"a model", "set OPENAI_BASE_URL or OPENAI_API_KEY, or model: in trestle.yaml; until then a stand-in answers", func(h console.Health) string {
+		{"a model", "set OPENAI_BASE_URL, OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY, or model: in trestle.yaml, or start Ollama; until then a stand-in answers", func(h console.Health) string {
 			for _, x := range h.Extensions {
 				if x.Kind == "model" && x.Healthy && x.State != "offline" {
 					return "configured"

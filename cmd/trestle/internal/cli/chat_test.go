@@ -49,8 +49,8 @@ func TestChatSpeaksUnderANameAndShowsWhatIsBehind(t *testing.T) {
 	}
 }
 
-// ECOSYSTEM 1 rule 8: whoever talks where plain words wake nobody is told so, and
-// nobody else.
+// ECOSYSTEM 1 rule 8: a person who writes in a room where plain messages wake no agent
+// is told so; in other rooms it is not said.
 func TestChatSaysHowAgentsAreWoken(t *testing.T) {
 	const named = "in den agents answer when they are named: "
 	const away = "adapters: {telegram: {type: telegram, token: \"1:a\", api_url: \"http://127.0.0.1:1\"}}\n"
@@ -164,8 +164,8 @@ func (cutShort) Generate(context.Context, llm.ModelRequest) (llm.ModelResponse, 
 	return llm.ModelResponse{Finish: llm.Length}, nil
 }
 
-// ECOSYSTEM 1 rule 6: whoever talks in a terminal is told why nothing comes, and
-// where to read more.
+// ECOSYSTEM 1 rule 6: a person in a terminal is told why there is no answer, and where
+// to read more.
 func TestChatSaysWhyThereIsNoAnswer(t *testing.T) {
 	s := stage{folder: t.TempDir(), env: "OPENAI_BASE_URL=" + onModel(t, &llmtest.Server{Model: cutShort{}})}
 	out, errs, code := s.do(t, "hello\n", "chat")
@@ -182,7 +182,7 @@ func (m leaver) Generate(context.Context, llm.ModelRequest) (llm.ModelResponse, 
 	return llm.ModelResponse{}, &llm.Error{Kind: llm.Denied}
 }
 
-// ECOSYSTEM 3.1: whoever does not wait for an answer is told of no failure.
+// ECOSYSTEM 3.1: interrupting the wait for an answer is not reported as a failure.
 func TestInterruptedChatIsNoFailure(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()

@@ -11,10 +11,10 @@ import (
 
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
-	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console/web"
 	"github.com/trestle-bridge/trestle/internal/doctor"
 	"github.com/trestle-bridge/trestle/internal/pubsub"
+	"github.com/trestle-bridge/trestle/internal/textformat"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -52,7 +52,7 @@ func choose[T ~string](c *cobra.Command, given, none string, known []T) error {
 	for _, k := range known {
 		words = append(words, string(k))
 	}
-	return misuse(c, fmt.Sprintf("%s %q", none, given), cmp.Or(config.DidYouMean(given, words), "name one of "+textout.JoinOr(words)))
+	return misuse(c, fmt.Sprintf("%s %q", none, given), cmp.Or(textformat.DidYouMean(given, words), "name one of "+textout.JoinOr(words)))
 }
 
 // chooseAgent returns an error for an agent that is and was in no space.
@@ -89,5 +89,5 @@ func (in installation) chooseMind(ctx context.Context, m spaces.Mind) error {
 		}
 		words = append(words, word)
 	}
-	return &apperr.Error{What: fmt.Sprintf("there is no %s %q", what, given), Where: given, Remedy: cmp.Or(config.DidYouMean(given, words), "see trestle status"), Code: apperr.Failed}
+	return &apperr.Error{What: fmt.Sprintf("there is no %s %q", what, given), Where: given, Remedy: cmp.Or(textformat.DidYouMean(given, words), "see trestle status"), Code: apperr.Failed}
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -42,7 +43,8 @@ type Environment struct {
 	Lookup  func(string) (string, bool)
 	Environ []string
 	known   *redact.SecretRegistry // nil until the first use; see hidden
-	// Endpoints are the addresses at which a demo looks for a local model.
+	// Endpoints are the addresses at which a local model is looked for: the first of them
+	// by every command that has no other model, the others by a demo and by init.
 	Endpoints []string
 
 	configPath string
@@ -116,9 +118,9 @@ func commands() []commandGroup {
 		{"Getting started", []func(*Environment) *cobra.Command{newRunCommand, newChatCommand, newInitCommand, newDoctorCommand, newConfigCommand}},
 		{"Inspect", []func(*Environment) *cobra.Command{
 			newStatusCommand, newAdaptersCommand, newProblemsCommand, newSpacesCommand, newSearchCommand, newRunsCommand, newExplainCommand, newRehearseCommand,
-			newDenialsCommand, newToolsCommand, newHudCommand, newMemoryCommand, newReplayCommand, newEventsCommand, newJobsCommand, newOpenCommand,
+			newDenialsCommand, newToolsCommand, newSkillsCommand, newPromptsCommand, newHudCommand, newMemoryCommand, newReplayCommand, newEventsCommand, newJobsCommand, newOpenCommand,
 		}},
-		{"Access and import", []func(*Environment) *cobra.Command{newPairCommand, newTokenCommand, newImportCommand, newBackfillCommand}},
+		{"Access and import", []func(*Environment) *cobra.Command{newPairCommand, newApprovalsCommand, newTokenCommand, newMCPCommand, newImportCommand, newBackfillCommand}},
 		{"Data", []func(*Environment) *cobra.Command{newBackupCommand, newRestoreCommand, newMigrateCommand, newMoveCommand, newReportCommand}},
 		{"Other", []func(*Environment) *cobra.Command{newFakeCommand, newVersionCommand}},
 	}
@@ -186,8 +188,24 @@ func (env *Environment) alone(ctx context.Context) error {
 }
 
 func (env *Environment) source() config.LoadOptions {
-	return config.LoadOptions{Path: env.configPath, Data: env.dataPath, Roles: env.roles, Folder: env.Folder, Lookup: env.Lookup, Environ: env.Environ}
+	return config.LoadOptions{Path: env.configPath, Data: env.dataPath, Roles: env.roles, Folder: env.Folder, Lookup: env.Lookup, Environ: env.Environ, LocalModel: env.localModel}
 }
+
+// localModel returns the server of models that runs on this machine, usually Ollama, and
+// the first of its models.
+func (env *Environment) localModel() (baseURL, model string) {
+	for _, url := range env.Endpoints[:min(len(env.Endpoints), 1)] {
+		ctx, stop := context.WithTimeout(context.Background(), localPatience)
+		defer stop()
+		if name, err := demo.FirstModel(ctx, http.DefaultClient, url, ""); err == nil {
+			return url, name
+		}
+	}
+	return "", ""
+}
+
+// localPatience is how long a server of models on this machine may take to list them.
+const localPatience = 400 * time.Millisecond
 
 // answer writes the answer of a command, by text or as JSON. It escapes control characters for
 // the terminal.

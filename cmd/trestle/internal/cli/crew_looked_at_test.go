@@ -12,9 +12,9 @@ import (
 	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
-// I13, DELIVERY 2.2: commands beside several processes tell how the whole installation stands, also
-// from a folder whose process stands by, or that has none; and none of them takes from
-// the process that serves an account what it waits for.
+// I13, DELIVERY 2.2: commands beside several processes show the whole installation's state, also
+// from a folder whose process is in reserve, or that has none; and none of them receives updates in
+// place of the process that serves an account.
 func TestCommandsBesideSeveralProcessesDisturbNone(t *testing.T) {
 	var server testservers.PostgresServer
 	t.Cleanup(func() { testutil.OK(t, server.Stop()) })

@@ -175,9 +175,11 @@ func TestDemoAsksARealEndpointOnlyWhenToldTo(t *testing.T) {
 			_, _ = rw.Write([]byte(`{"data":[{"id":"small"}]}`))
 			return
 		}
-		select {
-		case asked <- r.URL.Path:
-		default: // one is enough
+		if strings.HasSuffix(r.URL.Path, "/chat/completions") {
+			select {
+			case asked <- r.URL.Path:
+			default: // one is enough
+			}
 		}
 		http.Error(rw, `{"error":{"message":"not today"}}`, http.StatusBadRequest)
 	}))

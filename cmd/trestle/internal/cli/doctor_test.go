@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -60,7 +61,7 @@ func (s stage) unvaried(text string) string {
 		{regexp.QuoteMeta(s.folder) + `/`, ""},
 		{`127\.0\.0\.1:\d+`, "127.0.0.1:N"},
 		{`\d+(\.\d+)? [kMGT]B free`, "N GB free"},
-		{`answers in \d+\.\d s`, "answers in N s"},
+		{`\b\d+\.\d s\b`, "N s"},
 		{`clock within \d+ s`, "clock within N s"},
 	} {
 		text = regexp.MustCompile(m.what).ReplaceAllString(text, m.with)
@@ -139,6 +140,31 @@ func TestDoctorExaminesThroughTheRunningProcess(t *testing.T) {
 	if len(report.Findings) != 1 || report.Findings[0].Part != "data" || report.Findings[0].Level != "ok" {
 		t.Errorf("as JSON: %+v", report)
 	}
+}
+
+// Tools are examined from here, or by the process that uses them.
+func TestDoctorExaminesTools(t *testing.T) {
+	_, url := onTelegram(t, "7003:served")
+	s := stage{folder: t.TempDir(), env: "TELEGRAM_BOT_TOKEN=7003:served\nTELEGRAM_API_URL=" + url + "\nOPENAI_BASE_URL=" + onModel(t, new(llmtest.Server))}
+	s.write(t, "tools:\n  commands: {lost: {about: Is not there., run: [./lost.sh]}, here: {about: Is there., run: [cat]}}\nagents:\n  ada: {tools: [here, lost]}\n", 0o600)
+	look := func() (all []string) {
+		out, errs, code := s.do(t, "", "doctor", "tools", "-o", "json")
+		var report doctor.CheckReport
+		testutil.OK(t, json.Unmarshal([]byte(out), &report))
+		if code != apperr.Failed {
+			t.Errorf("exit %s: %s", code, errs)
+		}
+		for _, f := range report.Findings {
+			all = append(all, f.Code+" "+f.What)
+		}
+		return all
+	}
+	alone := look()
+	if len(alone) != 2 || !strings.HasPrefix(alone[0], "TRS-X07 the command lost cannot run") || alone[1] != " the program of the command here is there" {
+		t.Errorf("found %q", alone)
+	}
+	s.serve(t)
+	testutil.Same(t, "found by the running process", alone, look())
 }
 
 // polled waits until a program asks for updates.

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/url"
@@ -17,6 +18,7 @@ import (
 	"github.com/trestle-bridge/trestle/hud"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/console/api"
+	"github.com/trestle-bridge/trestle/internal/textformat"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -85,8 +87,12 @@ func (in installation) readRun(ctx context.Context, id string) (a api.RunAnswer,
 	return a, noRun(err, id)
 }
 
-// noRun replaces errNothing by the error for an unknown run.
+// noRun replaces errNothing by the error for an unknown run. An id that could be that of
+// several lists them.
 func noRun(err error, id string) error {
+	if several, ok := errors.AsType[console.AmbiguousNameError](err); ok {
+		return ambiguous(several)
+	}
 	return nothing(err, "there is no such run", "run "+id, "see trestle runs; the beginning of an id is enough if no other begins so")
 }
 
@@ -124,8 +130,14 @@ func explain(w io.Writer, a api.RunAnswer, said map[spaces.EventID]string) {
 		fmt.Fprintf(w, "  shown    #%d %s %s\n", row.Seq, textout.OrDash(row.Reason), what)
 	}
 	explainFrame(w, a.Plan)
+	if a.Prompts != "" {
+		fmt.Fprintf(w, "  prompts  %s\n", a.Prompts)
+	}
 	for _, s := range a.Steps {
 		fmt.Fprintf(w, "  step %-3d %s, %s, %d tokens in (%d cached), %d out%s\n", s.N, s.Phase, textout.OrDash(s.Finish), s.Usage.Prompt, s.Usage.Cached, s.Usage.Output, answeredBy(s.Model))
+		if s.Thought != "" {
+			fmt.Fprintf(w, "  thought  %s\n", textformat.ClipRunes(strings.Join(strings.Fields(s.Thought), " "), 300))
+		}
 		for _, act := range s.Acts {
 			fmt.Fprintf(w, "  act      %s %s\n", act.Name, compact(act.Args))
 			outcome := "ok"
@@ -150,6 +162,9 @@ func explain(w io.Writer, a api.RunAnswer, said map[spaces.EventID]string) {
 			what = "awaited"
 		}
 		fmt.Fprintf(w, "  %-8s %s, of #%d in %s that run %s asked%s\n", what, cmp.Or(string(x.Outcome), "until "+textout.FormatTime(x.Due)), x.Seq, x.Space, x.Run, answersOf(x.Answers))
+	}
+	for _, x := range a.Feedback {
+		fmt.Fprintf(w, "  rated    %s by %s at %s%s\n", x.Rating, cmp.Or(x.Who.Name, string(x.Who.ID)), textout.FormatTime(x.At), console.Because(x.Why))
 	}
 	fmt.Fprintf(w, "  ended    %s%s, %d tokens, %s, %d calls, %d denials\n",
 		stopOf(a.RunRow), console.Because(a.Detail), a.Tokens, costOf(a), a.Calls, len(a.Denials))
@@ -209,12 +224,12 @@ func stopOf(r api.RunRow) string {
 	return string(r.Stop)
 }
 
-// costOf returns what a run cost, or that no price is configured.
+// costOf returns what a run cost, or that no price was known.
 func costOf(a api.RunAnswer) string {
 	if a.Cost == nil {
 		return "price unknown (set price.input and price.output)"
 	}
-	return "cost " + strconv.FormatFloat(*a.Cost, 'f', 6, 64)
+	return "cost " + strconv.FormatFloat(*a.Cost, 'f', 6, 64) + " " + a.Currency
 }
 
 // costOfAct writes how long a tool call took and the cost of a model that it asked; nothing

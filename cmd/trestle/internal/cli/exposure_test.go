@@ -55,7 +55,8 @@ func TestExposedConsoleRefusesToStart(t *testing.T) {
 	t.Logf("%d start-up configurations: %d insecure, all of them refused", starts, refused)
 }
 
-// A proxy that is everybody, or nobody, is a mistake that opens the console.
+// A list of trusted proxies that matches every address, or none, would open the
+// console.
 func TestMisunderstoodProxiesStopTheStart(t *testing.T) {
 	for _, line := range []string{"trusted_proxies: [0.0.0.0/0]", "trusted_proxies: [\"::/0\"]", "trusted_proxies: [nginx]", "trusted_proxies: [10.0.0.0/33]", "hosts: [\"*\"]", "hosts: [\"http://x\"]"} {
 		folder := t.TempDir()

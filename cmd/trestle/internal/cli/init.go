@@ -176,8 +176,8 @@ func (s *initWizard) tryModel(ctx context.Context, m *setup.ModelPlan) error {
 			m.Name = first
 		}
 	}
-	m.Name = cmp.Or(m.Name, config.DefaultModel)
-	client, err := s.clients().OpenEndpoint(config.ModelEndpoint{BaseURL: string(m.BaseURL.Value), APIKey: m.Key.Value, Name: m.Name})
+	m.Name = cmp.Or(m.Name, config.UsualModel(m.Provider))
+	client, err := s.clients().OpenEndpoint(config.ModelEndpoint{Provider: m.Provider, BaseURL: string(m.BaseURL.Value), APIKey: m.Key.Value, Name: m.Name})
 	if err != nil {
 		return err
 	}

@@ -13,9 +13,9 @@ import (
 	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
-// DELIVERY 2.7, PRD-6.2-2: whoever follows the live events of one process is shown
-// the runs of another one where a Redis carries them. Where only the database rings,
-// each process tells by itself what it reads there: connections and deliveries.
+// DELIVERY 2.7, PRD-6.2-2: a subscriber of one process's live events gets the runs of
+// another one where a Redis carries them. Where only the database notifies, each
+// process publishes what it reads there: connections and deliveries.
 func TestLiveEventsOfAnotherProcessAreFollowed(t *testing.T) {
 	var database testservers.PostgresServer
 	var bells testservers.RedisServer

@@ -35,6 +35,11 @@ func TestLLMsFileListsEveryPage(t *testing.T) {
 	for _, file := range found {
 		pages = append(pages, "docs/"+filepath.Base(file))
 	}
+	found, err = filepath.Glob(filepath.Join(root, "docs", "models", "*.md"))
+	testutil.OK(t, err)
+	for _, file := range found {
+		pages = append(pages, "docs/models/"+filepath.Base(file))
+	}
 	var got strings.Builder
 	got.WriteString(llmsHead)
 	for _, page := range pages {

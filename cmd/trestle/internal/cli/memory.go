@@ -78,7 +78,14 @@ func printMemory(w io.Writer, a api.MemoryAnswer, called func(spaces.SpaceID) st
 		fmt.Fprintf(w, "goal, %s: %q\n", g.Status, g.Text)
 	}
 	for _, t := range a.Plans {
-		fmt.Fprintf(w, "plan for %s: %q %s\n", textout.FormatTime(t.Due), t.Note, strings.TrimSpace(t.Cron+" "+t.ID))
+		look := ""
+		if t.Look != nil {
+			look = fmt.Sprintf(", looks first at %q", t.Look.First)
+		}
+		if t.Look != nil && t.Look.Outcome != "" {
+			look += fmt.Sprintf(": %s at %s", t.Look.Outcome, textout.FormatTime(t.Look.At))
+		}
+		fmt.Fprintf(w, "plan for %s: %q %s%s\n", textout.FormatTime(t.Due), t.Note, strings.TrimSpace(t.Cron+" "+t.ID), look)
 	}
 	for _, n := range a.Notes {
 		fmt.Fprintf(w, "note: %q\n", n.Text)

@@ -18,7 +18,7 @@ func TestEveryWrongInputIsRefusedWithAWayOut(t *testing.T) {
 	s := aTalk(t)
 	for _, c := range []struct {
 		args string
-		want string // of what is said
+		want string // a part of the message
 	}{
 		{"events --from -3", "write a number from 1 on"},
 		{"events -f --from -3", "write a number from 1 on"},
@@ -83,8 +83,8 @@ func TestTokenThatThereIsNotIsNotRevoked(t *testing.T) {
 	}
 }
 
-// ECOSYSTEM 3.1: whoever has had enough of watching is told of no failure, wherever
-// the command stood.
+// ECOSYSTEM 3.1: interrupting a watch is not reported as a failure, at whichever point
+// it comes.
 func TestInterruptedWatchIsNoFailure(t *testing.T) {
 	s := aTalk(t)
 	s.done(t, "", "backup", "copy.db")

@@ -58,12 +58,19 @@ type tokenCommand struct{ installation }
 
 func newTokenCommand(env *Environment) *cobra.Command {
 	cmd := tokenCommand{installation{env}}
-	c := &cobra.Command{Use: "token", Short: "make, list and revoke what opens the console for programs"}
-	c.AddCommand(
-		&cobra.Command{
-			Use: "add NAME", Short: "make a token and print it, this once", Args: cobra.ExactArgs(1),
-			RunE: func(c *cobra.Command, args []string) error { return cmd.addToken(c.Context(), args[0]) },
+	c := &cobra.Command{Use: "token", Short: "make, list and revoke what opens the console, or the rooms of a person, for programs"}
+	var q console.TokenRequest
+	add := &cobra.Command{
+		Use: "add NAME", Short: "make a token and print it, this once", Args: cobra.ExactArgs(1),
+		Long: "A token opens the console. With --as it opens the rooms of that person to an MCP client, at /mcp, and nothing else.",
+		RunE: func(c *cobra.Command, args []string) error {
+			q.Name = args[0]
+			return cmd.addToken(c.Context(), q)
 		},
+	}
+	addPersonFlags(add, &q)
+	c.AddCommand(
+		add,
 		&cobra.Command{
 			Use: "list", Short: "list the tokens", Args: cobra.NoArgs,
 			RunE: func(c *cobra.Command, _ []string) error { return cmd.listTokens(c.Context()) },
@@ -75,9 +82,9 @@ func newTokenCommand(env *Environment) *cobra.Command {
 	return c
 }
 
-func (cmd tokenCommand) addToken(ctx context.Context, name string) error {
+func (cmd tokenCommand) addToken(ctx context.Context, q console.TokenRequest) error {
 	var made console.NewToken
-	if err := cmd.post(ctx, "/api/tokens", console.TokenRequest{Name: name}, &made); err != nil {
+	if err := cmd.post(ctx, "/api/tokens", q, &made); err != nil {
 		return err
 	}
 	return cmd.answer(made, func(w io.Writer) {
@@ -94,12 +101,23 @@ func (cmd tokenCommand) listTokens(ctx context.Context) error {
 		return err
 	}
 	return answerRows(cmd.Environment, a.Tokens, func(w io.Writer) {
-		rows := [][]string{{"TOKEN", "NAME", "MADE", "LAST USED"}}
+		rows := [][]string{{"TOKEN", "NAME", "OPENS", "MADE", "LAST USED"}}
 		for _, t := range a.Tokens {
-			rows = append(rows, []string{t.ID, t.Name, textout.FormatTime(t.Created), textout.FormatTime(t.Used)})
+			rows = append(rows, []string{t.ID, t.Name, opens(t.Opens), textout.FormatTime(t.Created), textout.FormatTime(t.Used)})
 		}
 		textout.WriteTable(w, rows)
 	})
+}
+
+// opens says what a token opens.
+func opens(a *console.PersonAccess) string {
+	switch {
+	case a == nil:
+		return "console"
+	case a.Send:
+		return "rooms of " + a.As + ", sends as " + string(a.Agent)
+	}
+	return "rooms of " + a.As
 }
 
 // revokedToken is the answer of `trestle token revoke`.

@@ -229,3 +229,13 @@ func TestPagesOfPlatformsRunAsTheyAreWritten(t *testing.T) {
 		}
 	}
 }
+
+// The page about skills runs as it is written.
+func TestThePageAboutSkillsRunsAsItIsWritten(t *testing.T) {
+	all := recipesOf(t, "skills.md")
+	if len(all) != 1 {
+		t.Fatalf("the page has %d parts that run", len(all))
+	}
+	all[0].files = nil // the script writes its own
+	all[0].play(t, t.TempDir(), onThisMachine(t))
+}

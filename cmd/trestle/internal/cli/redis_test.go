@@ -50,7 +50,8 @@ func TestRedisCarriesLiveEventsAndMayBeLost(t *testing.T) {
 	}
 }
 
-// installationOf returns the name of the record in a file that nobody has open.
+// installationOf returns the installation's name from a database file that no process
+// has open.
 func installationOf(t *testing.T, s stage) string {
 	t.Helper()
 	store, err := sqlite.Open(t.Context(), sqlite.Options{Dir: filepath.Join(s.folder, "data"), NewID: storeopen.NewID})

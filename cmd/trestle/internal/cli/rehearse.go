@@ -15,7 +15,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
-	"github.com/trestle-bridge/trestle/cmd/trestle/internal/control"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/server"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/storeopen"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
@@ -24,17 +23,20 @@ import (
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/llm"
 	"github.com/trestle-bridge/trestle/internal/llm/offline"
-	"github.com/trestle-bridge/trestle/internal/llm/openai"
 	"github.com/trestle-bridge/trestle/internal/store/readmodel"
 	"github.com/trestle-bridge/trestle/shell"
+	"github.com/trestle-bridge/trestle/shell/prompts"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 // A rehearsalOptions is what a rehearsal does differently.
 type rehearsalOptions struct {
-	model  string // name; empty is that of the agent
-	budget int    // tokens of the context; 0 is that of the agent
-	prompt string // file with the system message; empty is that of the agent
+	model   string   // name; empty is that of the agent
+	budget  int      // tokens of the context; 0 is that of the agent
+	prompts []string // versions of sections, or a file with the system message; empty is what the agent is told now
+	agent   string   // of the runs that last counts
+	worst   int      // how many of the runs that people rated worst, where none is named
+	last    int      // how many of the newest runs, where none is named
 }
 
 // rehearseCommand answers `trestle rehearse`.
@@ -44,68 +46,194 @@ func newRehearseCommand(env *Environment) *cobra.Command {
 	cmd := rehearseCommand{installation{env}}
 	var v rehearsalOptions
 	c := &cobra.Command{
-		Use: "rehearse RUN", Short: "live a past run once more, with another model, budget or prompt, beside what it was", Args: cobra.ExactArgs(1),
-		Long: "Live a past run once more: the agent is shown what it was shown then and decides again, with the configuration of now or\n" +
-			"what the flags say. What it decides stands beside what it decided then; lines that differ are marked with ≠. Nothing of it\n" +
-			"happens: nothing is sent, said, remembered or counted. The model is really asked.",
-		RunE: func(c *cobra.Command, args []string) error { return cmd.rehearse(c.Context(), args[0], v) },
+		Use: "rehearse [RUN...]", Short: "live past runs once more, with another model, budget or prompt, beside what they were",
+		Long: "Live past runs once more: the agent is shown what it was shown then and decides again, with the configuration of now or\n" +
+			"what the flags say. What it decides stands beside what it decided then; lines that differ are marked with ≠. Several runs are\n" +
+			"compared in a table: calls, tokens, words said, acts. Nothing of it happens: nothing is sent, said, remembered or counted.\n" +
+			"The model is really asked.",
+		Example: "  trestle rehearse 01J8 --model gpt-5-mini\n  trestle rehearse --last 10 --prompt instructions@2",
+		RunE:    func(c *cobra.Command, args []string) error { return cmd.rehearse(c.Context(), args, v) },
 	}
 	c.Flags().StringVar(&v.model, "model", "", "ask this model of the agent's endpoint")
 	c.Flags().IntVar(&v.budget, "budget", 0, "tokens of the context (context_tokens)")
-	c.Flags().StringVar(&v.prompt, "prompt", "", "file with the system message to use; explain --frame prints the one in use")
+	c.Flags().StringArrayVar(&v.prompts, "prompt", nil, "version of a section to be told, such as instructions@2 (may be repeated), or file with the whole system message; explain --frame prints the one in use")
+	c.Flags().IntVar(&v.last, "last", 0, fmt.Sprintf("rehearse the newest runs, this many, at most %d", mostRehearsals))
+	c.Flags().IntVar(&v.worst, "worst", 0, "rehearse the runs that people rated worst, this many")
+	c.Flags().StringVar(&v.agent, "agent", "", "of --last and --worst, only runs of this agent")
 	return c
 }
 
-// leastBudget is about what every frame begins with.
-const leastBudget = 4000
+const (
+	leastBudget    = 4000 // about what every frame begins with
+	mostRehearsals = 100  // each of them asks a model
+)
 
-func (cmd rehearseCommand) rehearse(ctx context.Context, id string, v rehearsalOptions) error {
-	if v.budget != 0 && v.budget < leastBudget {
+// check returns an error for flags that do not fit.
+func (v *rehearsalOptions) check(ids []string) error {
+	switch {
+	case v.budget != 0 && v.budget < leastBudget:
 		return &apperr.Error{What: "a budget is a number of tokens that leaves room for a frame", Where: "--budget " + strconv.Itoa(v.budget), Remedy: fmt.Sprintf("give %d or more", leastBudget), Code: apperr.Usage}
+	case min(v.last, v.worst) < 0 || max(v.last, v.worst, len(ids)) > mostRehearsals:
+		return &apperr.Error{What: fmt.Sprintf("between 1 and %d runs are rehearsed at once", mostRehearsals), Where: "trestle rehearse", Remedy: "name fewer runs", Code: apperr.Usage}
+	case v.last > 0 && v.worst > 0, len(ids) == 0 == (v.last+v.worst == 0):
+		return &apperr.Error{What: "either runs are named, or their number", Where: "trestle rehearse", Remedy: "give ids of trestle runs, or --last 10, or --worst 10", Code: apperr.Usage}
+	}
+	return nil
+}
+
+func (cmd rehearseCommand) rehearse(ctx context.Context, ids []string, v rehearsalOptions) error {
+	if err := v.check(ids); err != nil {
+		return err
+	}
+	if err := cmd.chooseAgent(ctx, v.agent); err != nil {
+		return err
 	}
 	return cmd.look(ctx, func(conf *config.Config, r readmodel.ReadModel) error {
-		past, err := r.Past(ctx, id)
-		if errors.Is(err, console.ErrUnknown) {
-			err = control.ErrNotFound
+		if len(ids) == 0 {
+			var err error
+			if ids, err = chosenRuns(ctx, conf, r, v); err != nil {
+				return err
+			}
 		}
-		if err != nil {
-			return noRun(err, id)
+		var a rehearsalAnswer
+		for _, id := range ids {
+			past, err := r.Past(ctx, id)
+			if err != nil {
+				return noRun(err, id)
+			}
+			if expired(past.Run()) {
+				return &apperr.Error{What: "what this run was shown is not kept any more", Where: "run " + id, Remedy: "rehearse a younger one; retention.frames says how long it is kept", Code: apperr.Failed}
+			}
+			o, err := cmd.stage(ctx, conf, r, past, v)
+			if err != nil {
+				return err
+			}
+			again := shell.Rehearse(ctx, o, past.Wake())
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			a = a.with(compare(past.Run(), again, o))
 		}
-		if slices.ContainsFunc(past.Run().Steps, func(s spaces.Step) bool { return s.Expired }) {
-			return &apperr.Error{What: "what this run was shown is not kept any more", Where: "run " + id, Remedy: "rehearse a younger one; retention.frames says how long it is kept", Code: apperr.Failed}
-		}
-		o, err := cmd.stage(ctx, conf, past, v)
-		if err != nil {
-			return err
-		}
-		again := shell.Rehearse(ctx, o, past.Wake())
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		a := compare(past.Run(), again, o)
 		return cmd.answer(a, a.print)
 	})
 }
 
+// expired reports whether what a run was shown is not kept any more.
+func expired(run console.Run) bool {
+	return slices.ContainsFunc(run.Steps, func(s spaces.Step) bool { return s.Expired })
+}
+
+// chosenRuns returns the runs that flags choose.
+func chosenRuns(ctx context.Context, conf *config.Config, r readmodel.ReadModel, v rehearsalOptions) (ids []string, err error) {
+	if v.worst == 0 {
+		return newestRuns(ctx, conf, r, v)
+	}
+	worst, err := readmodel.WorstRuns(ctx, r, spaces.AgentID(v.agent), mostRehearsals)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range worst {
+		run, err := r.Run(ctx, string(id))
+		if errors.Is(err, console.ErrUnknown) {
+			continue // it is not kept any more
+		}
+		if err != nil {
+			return nil, err
+		}
+		if _, configured := conf.Agent(string(run.Cycle.Mind.Agent)); configured && !expired(run) && len(ids) < v.worst {
+			ids = append(ids, string(id))
+		}
+	}
+	if len(ids) == 0 {
+		return nil, &apperr.Error{What: "no run that can be rehearsed was rated bad", Where: "trestle rehearse --worst", Remedy: "turn on `feedback`, and see trestle runs --feedback bad", Code: apperr.Failed}
+	}
+	return ids, nil
+}
+
+// newestRuns returns the newest runs that can be rehearsed and asked a model, newest first.
+func newestRuns(ctx context.Context, conf *config.Config, r readmodel.ReadModel, v rehearsalOptions) (ids []string, err error) {
+	f := console.Filter{Agent: spaces.AgentID(v.agent), Limit: mostRehearsals}
+	for {
+		page, err := r.Runs(ctx, f)
+		if err != nil {
+			return nil, err
+		}
+		for _, y := range page {
+			f.Before = y.ID
+			if _, configured := conf.Agent(string(y.Mind.Agent)); !configured || y.Stop == "" || y.Usage.Calls == 0 {
+				continue
+			}
+			switch run, err := r.Run(ctx, string(y.ID)); {
+			case err != nil:
+				return nil, err
+			case !expired(run):
+				ids = append(ids, string(y.ID))
+			}
+			if len(ids) == v.last {
+				return ids, nil
+			}
+		}
+		switch {
+		case len(page) == f.Limit:
+		case len(ids) == 0:
+			return nil, &apperr.Error{What: "there is no run to rehearse", Where: "trestle rehearse --last", Remedy: "see trestle runs; what runs were shown is kept as long as retention.frames says", Code: apperr.Failed}
+		default:
+			return ids, nil
+		}
+	}
+}
+
+// A toldSet is the versions of the sections that a rehearsed agent is told.
+type toldSet struct{ *prompts.PromptSet }
+
+// Set implements [shell.PromptSource].
+func (t toldSet) Set(spaces.AgentID) *prompts.PromptSet { return t.PromptSet }
+
+// tell has the agent told what is active, but for what the flags say.
+func (v *rehearsalOptions) tell(ctx context.Context, conf *config.Config, r readmodel.ReadModel, as *shell.Agent) (shell.PromptSource, error) {
+	book, err := offlinePrompts(conf, r).Book(ctx)
+	if err != nil {
+		return nil, err
+	}
+	set := book.Set(as.ID)
+	for _, given := range v.prompts {
+		section, _, _ := strings.Cut(given, "@")
+		if slices.ContainsFunc(prompts.AllSections(), func(p prompts.PromptSection) bool { return p.Name == section }) {
+			version, err := book.Find(given)
+			if no, ok := errors.AsType[*prompts.SectionError](err); ok {
+				return nil, &apperr.Error{What: no.What, Where: "--prompt " + given, Remedy: no.Remedy, Code: apperr.Failed}
+			}
+			if err != nil {
+				return nil, err
+			}
+			set = set.With(version)
+			continue
+		}
+		text, err := os.ReadFile(given)
+		if err != nil {
+			return nil, &apperr.Error{What: "the prompt is neither a version of a section nor a file that can be read", Where: "--prompt " + given, Remedy: "write one that trestle prompts list names, such as instructions@2, or the path of a file with the whole system message", Code: apperr.Failed}
+		}
+		as.System = string(text)
+	}
+	return toldSet{set}, nil
+}
+
 // stage sets up a rehearsal: the agent of the run as the configuration and the
 // flags have it, over the past.
-func (cmd rehearseCommand) stage(ctx context.Context, conf *config.Config, past *readmodel.HistoricalView, v rehearsalOptions) (shell.Options, error) {
+func (cmd rehearseCommand) stage(ctx context.Context, conf *config.Config, r readmodel.ReadModel, past *readmodel.HistoricalView, v rehearsalOptions) (shell.Options, error) {
 	mind := past.Run().Cycle.Mind
 	agent, ok := conf.Agent(string(mind.Agent))
 	if !ok {
 		return shell.Options{}, &apperr.Error{What: "the agent of this run is not configured any more", Where: "agent " + string(mind.Agent), Remedy: "give it an entry under agents:", Code: apperr.Failed}
 	}
 	as := shell.Agent{ID: mind.Agent, Name: agent.Name, Persona: agent.Persona}
-	if v.prompt != "" {
-		text, err := os.ReadFile(v.prompt)
-		if err != nil {
-			return shell.Options{}, &apperr.Error{What: "the prompt cannot be read", Where: v.prompt, Remedy: "see that the file is there", Code: apperr.Failed}
-		}
-		as.System = string(text)
+	told, err := v.tell(ctx, conf, r, &as)
+	if err != nil {
+		return shell.Options{}, err
 	}
 	as.Model = offline.EchoModel{}
 	if m := agent.Model; !m.Offline {
-		client, err := openai.New(openai.Options{BaseURL: m.BaseURL, APIKey: string(m.APIKey)})
+		client, err := server.NewAccountManager(conf, slog.New(slog.DiscardHandler)).OpenEndpoint(m)
 		if err != nil {
 			return shell.Options{}, &apperr.Error{What: err.Error(), Where: "model of " + agent.Name, Remedy: "see trestle doctor", Code: apperr.Failed}
 		}
@@ -117,17 +245,36 @@ func (cmd rehearseCommand) stage(ctx context.Context, conf *config.Config, past 
 	}
 	set := server.ShellSettings(agent, conf.SettingsFor(agent.ID, entry))
 	set.ModelName = cmp.Or(v.model, set.ModelName)
-	if v.budget > 0 {
-		set.ContextTokens, set.MaxOutput = v.budget, min(set.MaxOutput, v.budget/4)
+	window := v.budget
+	if window == 0 && !agent.Model.Offline {
+		window = server.WindowNow(ctx, conf, agent, entry, as.Model)
+	}
+	if window > 0 && window != set.ContextTokens {
+		set.ContextTokens, set.MaxOutput = window, min(set.MaxOutput, window/4)
 	}
 	return shell.Options{
 		Record: past, Agents: []shell.Agent{as}, Settings: func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings { return set },
-		Counter: new(hud.TokenCounter), Holder: "rehearsal", NewID: storeopen.NewID, Nonce: server.NewNonce, Logger: slog.New(slog.DiscardHandler),
+		Prompts: told, Counter: new(hud.TokenCounter), Holder: "rehearsal", NewID: storeopen.NewID, Nonce: server.NewNonce, Logger: slog.New(slog.DiscardHandler),
 	}, nil
 }
 
-// rehearsalAnswer is a run and its rehearsal, side by side.
+// rehearsalAnswer is past runs and their rehearsals.
 type rehearsalAnswer struct {
+	Runs []rehearsedRun `json:"runs"`
+	Was  runFigures     `json:"was"` // of all runs
+	Now  runFigures     `json:"now"`
+}
+
+// with returns the answer with another run.
+func (a rehearsalAnswer) with(r rehearsedRun) rehearsalAnswer {
+	a.Runs = append(a.Runs, r)
+	a.Was.add(r.Was.runFigures)
+	a.Now.add(r.Now.runFigures)
+	return a
+}
+
+// A rehearsedRun is a run and its rehearsal, side by side.
+type rehearsedRun struct {
 	Run    spaces.CycleID `json:"run"`
 	Mind   string         `json:"mind"`
 	Model  string         `json:"model"`  // that was asked
@@ -137,14 +284,39 @@ type rehearsalAnswer struct {
 	Now    runOutcome     `json:"now"`
 }
 
+// runFigures is what one life of a run cost and did.
+type runFigures struct {
+	Usage spaces.TokenUsage `json:"usage"`
+	Words int               `json:"words"` // that it said in rooms
+	Acts  int               `json:"acts"`  // calls of tools
+}
+
+func (f *runFigures) add(g runFigures) {
+	f.Usage, f.Words, f.Acts = f.Usage.Add(g.Usage), f.Words+g.Words, f.Acts+g.Acts
+}
+
 // A runOutcome is what one life of a run came to.
 type runOutcome struct {
-	Lines []transcriptLine  `json:"lines"`
-	Said  []string          `json:"said"`
-	Stop  spaces.StopReason `json:"stop"`
-	Rest  string            `json:"rest"`
-	Steps int               `json:"steps"`
-	Usage spaces.TokenUsage `json:"usage"`
+	runFigures
+	Lines   []transcriptLine  `json:"lines"`
+	Said    []string          `json:"said"`
+	Stop    spaces.StopReason `json:"stop"`
+	Rest    string            `json:"rest"`
+	Prompts string            `json:"prompts"` // versions of sections it was told that are not built in
+	Steps   int               `json:"steps"`
+}
+
+// counted fills in the figures from what was said and done.
+func (p runOutcome) counted() runOutcome {
+	for _, text := range p.Said {
+		p.Words += len(strings.Fields(text))
+	}
+	for _, l := range p.Lines {
+		if l.What == "acts" {
+			p.Acts++
+		}
+	}
+	return p
 }
 
 // A transcriptLine is one thing the agent was told or decided.
@@ -153,9 +325,9 @@ type transcriptLine struct {
 	Text string `json:"text"`
 }
 
-func compare(run console.Run, again shell.DryRun, o shell.Options) rehearsalAnswer {
-	set := o.Settings("", "")
-	was := runOutcome{Stop: run.Cycle.Stop, Rest: run.Cycle.Rest, Usage: run.Cycle.Usage, Lines: stageLines(run.Turns)}
+func compare(run console.Run, again shell.DryRun, o shell.Options) rehearsedRun {
+	set, mind := o.Settings("", ""), run.Cycle.Mind
+	was := runOutcome{Stop: run.Cycle.Stop, Rest: run.Cycle.Rest, Prompts: run.Cycle.Prompts, runFigures: runFigures{Usage: run.Cycle.Usage}, Lines: stageLines(run.Turns)}
 	for _, s := range run.Steps {
 		if s.State == spaces.StepDone {
 			was.Steps++
@@ -169,12 +341,12 @@ func compare(run console.Run, again shell.DryRun, o shell.Options) rehearsalAnsw
 		}
 	}
 	now := runOutcome{
-		Stop: again.Close.Stop, Rest: again.Close.Rest, Usage: again.Usage, Lines: stageLines(again.Turns),
+		Stop: again.Close.Stop, Rest: again.Close.Rest, Prompts: again.Close.Prompts, runFigures: runFigures{Usage: again.Usage}, Lines: stageLines(again.Turns),
 		Steps: len(again.Steps), Said: again.Said(),
 	}
-	a := rehearsalAnswer{Run: run.Cycle.ID, Mind: run.Cycle.Mind.String(), Model: set.ModelName, Budget: set.ContextTokens, Was: was, Now: now}
-	a.Same = decisions(was) == decisions(now)
-	return a
+	r := rehearsedRun{Run: run.Cycle.ID, Mind: mind.String(), Model: set.ModelName, Budget: set.ContextTokens, Was: was.counted(), Now: now.counted()}
+	r.Same = decisions(was) == decisions(now)
+	return r
 }
 
 // decisions are the acts and the end of a performance, in one text.
@@ -213,14 +385,50 @@ func stageLines(turns []spaces.TranscriptTurn) []transcriptLine {
 const columnWidth = 56
 
 func (a rehearsalAnswer) print(w io.Writer) {
-	fmt.Fprintf(w, "run %s of %s, rehearsed with %s in %d tokens\n", a.Run, a.Mind, textout.OrDash(a.Model), a.Budget)
+	if len(a.Runs) == 1 {
+		a.Runs[0].print(w)
+		return
+	}
+	lines := [][]string{{"RUN", "MIND", "CALLS", "TOKENS IN", "TOKENS OUT", "WORDS", "ACTS", "DECIDED"}}
+	same := 0
+	for _, r := range a.Runs {
+		decided := "otherwise"
+		if r.Same {
+			decided = "the same"
+			same++
+		}
+		lines = append(lines, append(append([]string{string(r.Run), r.Mind}, figures(r.Was.runFigures, r.Now.runFigures)...), decided))
+	}
+	lines = append(lines, append(append([]string{"all", ""}, figures(a.Was, a.Now)...), fmt.Sprintf("the same in %d of %d", same, len(a.Runs))))
+	textout.WriteTable(w, lines)
+	fmt.Fprintln(w, "nothing to the right of an arrow has happened")
+}
+
+// figures returns the figures of a run as it was and as it would be.
+func figures(was, now runFigures) []string {
+	var cells []string
+	for _, pair := range [][2]int{
+		{was.Usage.Calls, now.Usage.Calls}, {was.Usage.Prompt, now.Usage.Prompt}, {was.Usage.Output, now.Usage.Output}, {was.Words, now.Words}, {was.Acts, now.Acts},
+	} {
+		cells = append(cells, fmt.Sprintf("%d → %d", pair[0], pair[1]))
+	}
+	return cells
+}
+
+func (r rehearsedRun) print(w io.Writer) {
+	fmt.Fprintf(w, "run %s of %s, rehearsed with %s in %d tokens\n", r.Run, r.Mind, textout.OrDash(r.Model), r.Budget)
 	row(w, "", "as it was", "as it would be")
-	for _, pair := range alongside(a.Was.Lines, a.Now.Lines) {
+	for _, pair := range alongside(r.Was.Lines, r.Now.Lines) {
 		row(w, pair.what, pair.was, pair.now)
 	}
-	row(w, "ended", string(a.Was.Stop), string(a.Now.Stop))
-	row(w, "rest", a.Was.Rest, a.Now.Rest)
-	row(w, "tokens", spentBy(a.Was), spentBy(a.Now))
+	row(w, "ended", string(r.Was.Stop), string(r.Now.Stop))
+	row(w, "rest", r.Was.Rest, r.Now.Rest)
+	if r.Was.Prompts+r.Now.Prompts != "" {
+		row(w, "prompts", cmp.Or(r.Was.Prompts, "built in"), cmp.Or(r.Now.Prompts, "built in"))
+	}
+	row(w, "tokens", spentBy(r.Was), spentBy(r.Now))
+	row(w, "words", strconv.Itoa(r.Was.Words)+" said", strconv.Itoa(r.Now.Words)+" said")
+	row(w, "acts", strconv.Itoa(r.Was.Acts), strconv.Itoa(r.Now.Acts))
 	fmt.Fprintln(w, "nothing of the right column has happened")
 }
 

@@ -76,8 +76,8 @@ func TestAFileIsNotRestoredBesideADatabase(t *testing.T) {
 	}
 }
 
-// What was put back by other means learns it, too, but from nobody who only forgot to
-// name the file.
+// A database that was restored by other means can be marked, too, but not when the
+// operator only forgot to name the file.
 func TestARecordThatWasPutBackLearnsUntilWhenAllIsDealtWith(t *testing.T) {
 	s := aTalk(t)
 	file := filepath.Join(s.folder, "data", "trestle.db")

@@ -122,7 +122,7 @@ func (cmd runCommand) greeting(s *server.Server, place *server.LocalRoom) string
 	case s.ModelFailed() != "":
 		text += "\nThe model is misconfigured (" + s.ModelFailed() + "); the built-in offline model answers."
 	case s.Config().Model.Offline:
-		text += "\nNo model endpoint is configured: the built-in offline model answers. Set OPENAI_BASE_URL or OPENAI_API_KEY for a real one."
+		text += "\nNo model endpoint is configured: the built-in offline model answers. Set OPENAI_BASE_URL, OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY for a real one, or start Ollama."
 	}
 	return text
 }

@@ -273,8 +273,8 @@ func TestWrongUseSaysWhatToDo(t *testing.T) {
 	}
 }
 
-// ECOSYSTEM 4: a file that is spoilt while a process runs changes nothing of it, and
-// whoever asks how things stand is told both: what is wrong there, and the answer.
+// ECOSYSTEM 4: a configuration file that is broken while a process runs does not change
+// the process, and status prints both: the file's faults, and the state.
 func TestSpoiltFileDoesNotHideTheRunningProcess(t *testing.T) {
 	for name, spoilt := range map[string]string{"no YAML": "agents: [\n", "a key twice": "agents: {ada: {name: Ada}}\nagents: {ada: {name: Ada}}\n"} {
 		t.Run(name, func(t *testing.T) {

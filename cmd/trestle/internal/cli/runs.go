@@ -22,11 +22,14 @@ type runsCommand struct{ installation }
 func newRunsCommand(env *Environment) *cobra.Command {
 	cmd := runsCommand{installation{env}}
 	var by apiFilter
-	var stop string
+	var stop, rated string
 	c := &cobra.Command{
 		Annotations: fromAPI(), Use: "runs", Short: "list what the agents did, newest first", Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := chooseStop(c, stop); err != nil {
+				return err
+			}
+			if err := choose(c, rated, "no message is rated", spaces.AnswerRatings()); err != nil {
 				return err
 			}
 			q, err := by.query(c.Context(), cmd.installation)
@@ -34,6 +37,7 @@ func newRunsCommand(env *Environment) *cobra.Command {
 				return err
 			}
 			q.Set("stop", stop)
+			q.Set("feedback", rated)
 			return cmd.runs(c.Context(), q)
 		},
 	}
@@ -41,6 +45,7 @@ func newRunsCommand(env *Environment) *cobra.Command {
 	by.spaceFlag(c)
 	by.agentFlag(c)
 	c.Flags().StringVar(&stop, "stop", "", "only those that ended so: completed, silent, budget_exhausted, …")
+	c.Flags().StringVar(&rated, "feedback", "", "only those with a message that a person rated so: good, bad")
 	c.AddCommand(&cobra.Command{
 		Annotations: fromAPI(), Use: "show RUN", Short: "show the figures of one run; explain tells its story", Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {

@@ -27,8 +27,7 @@ func TestRunIsShownWithTheBudgetOfItsRoom(t *testing.T) {
 	}
 }
 
-// K22: where nobody can tell whether a beginning stands, whoever asks about the run is
-// told.
+// K22: explain says of a run when its partial message may still be visible in the chat.
 func TestExplainTellsOfABeginningThatMayBeLeft(t *testing.T) {
 	var a api.RunAnswer
 	if err := json.Unmarshal([]byte(`{"lost_beginnings": [{"account": "telegram:1", "chat": "-100"}]}`), &a); err != nil {

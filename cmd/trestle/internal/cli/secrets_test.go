@@ -25,6 +25,7 @@ import (
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/llm"
+	"github.com/trestle-bridge/trestle/internal/llm/modelhttp"
 	"github.com/trestle-bridge/trestle/internal/llm/openai"
 )
 
@@ -100,7 +101,7 @@ func (h *hunt) inError(where string, err error) {
 	}
 }
 
-// failing is a way in which a server fails whoever asks it.
+// failing is a way in which a server fails its clients.
 type failing struct {
 	name string
 	do   http.RoundTripper
@@ -176,7 +177,7 @@ func TestNoCredentialIsInAnyFailure(t *testing.T) {
 				h.aloud(where, err, all)
 			}
 			h.ofSlack(f, s, all)
-			client, err := openai.New(openai.Options{BaseURL: "http://model.test/v1", APIKey: string(s), Transport: f.do})
+			client, err := openai.New(modelhttp.ClientOptions{BaseURL: "http://model.test/v1", APIKey: string(s), Transport: f.do})
 			if err != nil {
 				t.Fatal(err)
 			}

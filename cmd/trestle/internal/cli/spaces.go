@@ -15,8 +15,9 @@ import (
 
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
-	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/console/api"
+	"github.com/trestle-bridge/trestle/internal/textformat"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -74,23 +75,23 @@ func (in installation) spaceCalled(ctx context.Context, text string) (spaces.Spa
 		return "", err
 	}
 	var found []spaces.SpaceID
-	var names []string
+	var could, names []string
 	for _, r := range rooms {
 		names = append(names, strings.ToLower(r.Name))
 		switch {
 		case string(r.Space) == text:
 			return r.Space, nil
 		case strings.EqualFold(strings.TrimPrefix(r.Name, "#"), strings.TrimPrefix(text, "#")), strings.HasPrefix(string(r.Space), text):
-			found = append(found, r.Space)
+			found, could = append(found, r.Space), append(could, strings.TrimSpace(string(r.Space)+" "+r.Name))
 		}
 	}
 	switch len(found) {
 	case 1:
 		return found[0], nil
 	case 0:
-		return "", &apperr.Error{What: fmt.Sprintf("there is no space %q", text), Where: text, Remedy: cmp.Or(config.DidYouMean(text, names), "see trestle spaces"), Code: apperr.Failed}
+		return "", &apperr.Error{What: fmt.Sprintf("there is no space %q", text), Where: text, Remedy: cmp.Or(textformat.DidYouMean(text, names), "see trestle spaces"), Code: apperr.Failed}
 	}
-	return "", &apperr.Error{What: fmt.Sprintf("%d spaces are called %q", len(found), text), Where: text, Remedy: "write the id; see trestle spaces", Code: apperr.Failed}
+	return "", ambiguous(console.AmbiguousNameError{Kind: "spaces", Given: text, Could: could})
 }
 
 func printRooms(w io.Writer, rooms []api.SpaceRow) {

@@ -8,9 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/trestle-bridge/trestle/cmd/trestle/internal/server"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
-	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/console/api"
 	"github.com/trestle-bridge/trestle/spaces"
@@ -23,7 +21,7 @@ type mindRow struct {
 	Doing  string      `json:"doing"`          // resting, thinking
 	Cycles int64       `json:"cycles"`
 	Tokens int         `json:"tokens_today"`
-	Cost   *float64    `json:"cost_today"`   // null when no price is configured
+	Cost   *float64    `json:"cost_today"`   // null when no price was known
 	Cached float64     `json:"cached_today"` // share of what the model read that the endpoint had kept
 	Last   *api.RunRow `json:"last"`         // null before the first
 }
@@ -45,14 +43,14 @@ func (a *statusAnswer) readMinds(ctx context.Context, o readContext, all bool, n
 		minds = minds[:limit]
 	}
 	names, err := o.RoomNames(ctx)
-	a.Minds = mindRows(o.conf, minds, names)
+	a.Minds = mindRows(minds, names)
 	return err
 }
 
-func mindRows(conf *config.Config, minds []console.Mind, names map[spaces.SpaceID]string) []mindRow {
+func mindRows(minds []console.Mind, names map[spaces.SpaceID]string) []mindRow {
 	rows := make([]mindRow, 0, len(minds))
 	for _, m := range minds {
-		r := mindRow{Mind: m.Mind.String(), Doing: "resting", Cycles: m.Cycles, Tokens: m.Tokens, Cost: mindCost(conf, m)}
+		r := mindRow{Mind: m.Mind.String(), Doing: "resting", Cycles: m.Cycles, Tokens: m.Tokens, Cost: api.CostOf(m.Cost)}
 		if room, own := m.Mind.Circle.Own(); own {
 			r.Room = names[room]
 		}
@@ -68,15 +66,6 @@ func mindRows(conf *config.Config, minds []console.Mind, names map[spaces.SpaceI
 		rows = append(rows, r)
 	}
 	return rows
-}
-
-// mindCost is what a mind's tokens of the day cost; nil when no price is known.
-func mindCost(conf *config.Config, m console.Mind) *float64 {
-	price, known := server.AgentPrice(conf, m.Mind.Agent)
-	if !known {
-		return nil
-	}
-	return new(price.Cost(m.Prompt, m.Cached, m.Tokens-m.Prompt))
 }
 
 func (a *statusAnswer) printMinds(w io.Writer, at timeFormat) {

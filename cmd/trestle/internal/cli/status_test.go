@@ -59,8 +59,8 @@ func TestStatusIsReadAtATerminalAndInAPipe(t *testing.T) {
 	}
 }
 
-// ECOSYSTEM 3.2: --check is the health of a container: 1 when something fails
-// that nobody has taken on, and when nothing runs.
+// ECOSYSTEM 3.2: --check is the health of a container: 1 when there is a failure that
+// no operator has acknowledged, and when no process runs.
 func TestStatusCheckAnswersByItsExitCode(t *testing.T) {
 	now := time.Now()
 	a := pasteable(now)

@@ -35,6 +35,7 @@ func newToolsCommand(env *Environment) *cobra.Command {
 			return cmd.toolsDiff(c.Context(), append(args, "")[0], append(args, "")[1])
 		},
 	})
+	cmd.addOutsideCommands(c)
 	return c
 }
 

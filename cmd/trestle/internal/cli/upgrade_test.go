@@ -153,8 +153,8 @@ func auditOf(t *testing.T, s stage) []string {
 	return checked.Findings
 }
 
-// F33: whoever reads a record that a newer version wrote is told which version, and the code
-// under which it is explained.
+// F33: a command that reads a database of a newer version names that version, and the code
+// under which the problem is explained.
 func TestReadingANewerRecordNamesItsProblem(t *testing.T) {
 	s := aTalk(t)
 	alters(t, filepath.Join(s.folder, "data", "trestle.db"), "insert into goose_db_version (version_id, is_applied) values (9999, true)")

@@ -10,7 +10,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
-	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/internal/textformat"
 )
 
 // wantUsage makes wrong flags and arguments of a command, and of those below it, a
@@ -78,7 +78,7 @@ func wrongFlag(c *cobra.Command, err error) error {
 	}](err); ok {
 		remedy := ""
 		if name := of.GetSpecifiedName(); c.Flag(name) == nil {
-			remedy = config.DidYouMean(name, flagNames(c))
+			remedy = textformat.DidYouMean(name, flagNames(c))
 		}
 		return misuse(c, err.Error(), remedy)
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
-// freePort returns an address of this machine that nobody listens on.
+// freePort returns an address of this machine without a listener.
 func freePort(t *testing.T) string {
 	t.Helper()
 	ln, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")

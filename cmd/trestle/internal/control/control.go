@@ -28,6 +28,7 @@ import (
 //	POST /pair/revoke {"who"}                 → [{"account","chat","user",…}]
 //	GET  /pair                                → {"waiting":[…],"admitted":[…],"refused":[…]}
 //	POST /jobs      {"id","want"}             → the job as it is then
+//	POST /prompts   {"version","agent","rollback"} → the same, with "was"
 //	POST /forget    {"mind","id"}             → {"mind","id"}
 //	POST /correct   {"mind","id","fact"}      → {"mind","id","fact"}
 //	POST /import    {"file","account","chat",…} → the job that was added
@@ -38,6 +39,8 @@ import (
 //	GET  /chat?space=NAME                     → stream of {"kind","who","text",…}
 //	POST /problems/ack {"id","seconds"}       → {"quiet","until"}
 //	GET  /problems/unkept                     → the problems that the record cannot take
+//	POST /mcp?as=ADAPTER:USER&agent=NAME&send=true → Model Context Protocol, the rooms of a person
+//	GET  /mcp/access?as=…                     → what such a client opens
 //	GET  /doctor?part=NAME                    → what is found of an account, and the clocks read meanwhile
 //	POST /doctor    {"parts","only"}          → the report of trestle doctor on the configuration in force
 //	everything else                           → as on listen: the API of internal/console/openapi.json

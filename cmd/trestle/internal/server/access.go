@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -11,7 +12,9 @@ import (
 	"github.com/trestle-bridge/trestle/activity/access"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/control"
+	"github.com/trestle-bridge/trestle/hud"
 	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -177,6 +180,39 @@ func (acc *accessManager) parseAccount(text string) (account, id string, err err
 		return "", "", &apperr.Error{What: "the adapter " + adapter + " is not connected", Where: "pair " + text, Remedy: "see trestle status", Code: apperr.TryAgain}
 	}
 	return acc.joined[i].account, id, nil
+}
+
+// grantAccess returns what a token for the rooms of a person opens. The person must have
+// written on a connected account, and the agent must be one of the configuration.
+func (acc *accessManager) grantAccess(ctx context.Context, q console.TokenRequest) (console.PersonAccess, error) {
+	refuse := func(what, remedy string) (console.PersonAccess, error) {
+		return console.PersonAccess{}, &apperr.Error{What: what, Where: "--as " + q.As, Remedy: remedy, Code: apperr.Failed}
+	}
+	c := acc.Config()
+	ref, ok := config.ParsePerson(q.As)
+	if !ok {
+		return refuse(q.As+" names no person", "write adapter:user with the id that the platform assigned, on Slack adapter:TEAM/USER")
+	}
+	if _, known := c.Agent(string(q.Agent)); q.Agent != "" && !known {
+		return refuse(fmt.Sprintf("there is no agent %q", q.Agent), "name an agent of the configuration")
+	}
+	if q.Send && q.Agent == "" {
+		return refuse("messages are sent in the name of an agent, and none is named", "name one with --agent")
+	}
+	account, _, err := acc.parseAccount(ref.Adapter + ":" + ref.User)
+	if no, ok := errors.AsType[*apperr.Error](err); ok {
+		return refuse(no.What, no.Remedy)
+	}
+	platform, _, _ := strings.Cut(account, ":")
+	who, err := acc.Store.Shell().PersonOf(ctx, spaces.PlatformIdentity{Platform: platform, Scope: ref.Scope, User: ref.User})
+	switch {
+	case err != nil:
+		return console.PersonAccess{}, err
+	case who == "":
+		return refuse(q.As+" has not written yet", "have them write in one of the chats first")
+	}
+	known, err := acc.Store.Shell().Entities(ctx, []spaces.EntityID{who})
+	return console.PersonAccess{Person: who, As: q.As, Name: hud.CleanName(known[who].Name), Agent: q.Agent, Send: q.Send}, err
 }
 
 // pairings lists who waits, who is admitted, and who was refused.

@@ -2,16 +2,24 @@ package server
 
 import (
 	"cmp"
+	"context"
 	"log/slog"
+	"path/filepath"
 	"strings"
+	"sync"
+	"time"
 
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/buildinfo"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/toolbox"
 	"github.com/trestle-bridge/trestle/hud"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/llm"
 	"github.com/trestle-bridge/trestle/internal/llm/offline"
-	"github.com/trestle-bridge/trestle/internal/llm/openai"
+	"github.com/trestle-bridge/trestle/internal/llm/provider"
+	"github.com/trestle-bridge/trestle/internal/money"
 	"github.com/trestle-bridge/trestle/internal/timezone"
 	"github.com/trestle-bridge/trestle/shell"
+	"github.com/trestle-bridge/trestle/shell/prompts"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -26,7 +34,7 @@ func (as *agentSet) agents() []shell.Agent {
 		}
 		entry := entryOf(as.Config(), a)
 		model := as.withFallbacks(entry, a.Model, as.clientOf(clients, entry, a.Model), clients)
-		all = append(all, shell.Agent{ID: spaces.AgentID(a.ID), Name: a.Name, Persona: a.Persona, Model: model, Embedder: as.embedder(a)})
+		all = append(all, shell.Agent{ID: spaces.AgentID(a.ID), Name: a.Name, Persona: a.Persona, Model: model, Embedder: as.embedder(a), Price: as.agentPrice(a.ID)})
 	}
 	as.clients = clients
 	as.health.Range(func(m, _ any) bool {
@@ -61,20 +69,23 @@ func (as *agentSet) clientOf(clients map[config.ModelEndpoint]llm.ChatModel, ent
 // pauses only its own calls. Without a usable endpoint it returns the built-in model, and
 // health reports that.
 func (as *agentSet) model(entry string, m config.ModelEndpoint) llm.ChatModel {
+	retrying := &llm.RetryingModel{}
+	var client llm.ChatModel
 	switch {
 	case as.Models != nil:
-		return as.Models(m)
+		client, retrying.Attempts = as.Models(m), 1
 	case m.Offline:
 		return offline.EchoModel{}
-	}
-	client, err := as.OpenEndpoint(m)
-	if err != nil {
-		as.modelFailure.Store(err.Error())
-		return offline.EchoModel{}
+	default:
+		var err error
+		if client, err = as.OpenEndpoint(m); err != nil {
+			as.modelFailure.Store(err.Error())
+			return offline.EchoModel{}
+		}
 	}
 	health := as.healthOf(entry, m)
-	health.setClient(client)
-	retrying := &llm.RetryingModel{Model: llm.CallObserver{Model: client, Saw: as.observeCall(health)}}
+	health.setClient(retrying)
+	retrying.Model = llm.CallObserver{Model: client, Saw: as.observeCall(health)}
 	if m.Fallbacks != "" {
 		retrying.Limit = fallbackAfter
 	}
@@ -82,15 +93,15 @@ func (as *agentSet) model(entry string, m config.ModelEndpoint) llm.ChatModel {
 }
 
 // OpenEndpoint makes the client of an endpoint without calling it.
-func (as *agentSet) OpenEndpoint(m config.ModelEndpoint) (*openai.Client, error) {
-	o := openai.Options{
+func (as *agentSet) OpenEndpoint(m config.ModelEndpoint) (llm.ChatModel, error) {
+	o := provider.ClientOptions{
 		BaseURL: m.BaseURL, APIKey: string(m.APIKey), Around: as.clock.Around,
 		FirstToken: m.Timeout.FirstToken, Idle: m.Timeout.Idle, Total: m.Timeout.Total, Compat: strings.Fields(m.Compat),
 	}
 	if as.learned != nil {
 		o.Learned = &learnedModels{as.learned, as.Log}
 	}
-	return openai.New(o)
+	return provider.OpenModel(m.Provider, o)
 }
 
 // LearnedFile is the file of the data folder that holds what was learned of models.
@@ -120,8 +131,12 @@ func (am *AccountManager) newShell() *shell.Shell {
 		Agents: am.agents(), Settings: am.shellSettings, Bus: clusterBus{am.clusterNode}, Presence: newTypingNotifier(am.connectionSet), Drafts: drafts{am.connectionSet},
 		Counter: new(hud.TokenCounter), Holder: cmp.Or(am.Store.Process(), am.Mint()), NewID: am.Mint, Nonce: am.nonce, Logger: am.Log,
 	}
+	am.tools = toolbox.New(am.Config(), toolOptions(am.Config(), am.Log))
+	am.prompts = &prompts.PromptRegistry{Folder: am.Config().PromptFolder, Reader: am.Store.Prompts()}
+	o.Prompts = am.prompts
+	o.Outside = shell.OutsideAccess{Box: am.tools, Runner: view, Reader: view}
 	if am.files != nil {
-		o.Sight = newImageLoader(am.border, am.files)
+		o.Sight, o.Texts = newImageLoader(am.border, am.files), newDocumentReader(am.border, am.files)
 		o.Files = am.Config().SettingsFor("", "").Attachments.Send
 		if am.transcribes() {
 			o.Ears = transcriptionStatus{am.border}
@@ -130,21 +145,32 @@ func (am *AccountManager) newShell() *shell.Shell {
 	return shell.New(o)
 }
 
+// toolOptions returns what the box of tools of a configuration needs.
+func toolOptions(c *config.Config, log *slog.Logger) toolbox.Options {
+	return toolbox.Options{Data: c.Data, Base: filepath.Dir(c.Path), Version: buildinfo.Current().Version, Log: log, BuiltIn: shell.IsBuiltIn}
+}
+
 // settingsKey names the settings of an agent in an entry of a configuration.
 type settingsKey struct {
 	of           *config.Config
 	agent, entry string
+	facts        int64 // how often what endpoints tell had changed
 }
 
 // shellSettings returns the settings of an agent in a space. They are computed once for each
-// entry of a configuration.
+// entry of a configuration, and again when its endpoint tells something else of its model.
 func (as *agentSet) shellSettings(agent spaces.AgentID, space spaces.SpaceID) shell.AgentSettings {
-	key := settingsKey{as.Config(), string(agent), as.keyOf(space)}
+	key := settingsKey{as.Config(), string(agent), as.keyOf(space), as.factsChanged.Load()}
 	if known, ok := as.settings.Load(key); ok {
 		return known.(shell.AgentSettings)
 	}
 	a, _ := key.of.Agent(key.agent)
 	s := ShellSettings(a, key.of.SettingsFor(key.agent, key.entry))
+	if tokens, from := windowOf(key.of, key.agent, key.entry, a.Model, as.told); from != fromFile {
+		s.ContextTokens, s.MaxOutput = tokens, min(s.MaxOutput, tokens/4)
+	}
+	s.DeniedTools = key.of.DeniedTools(key.entry)
+	s.Budget = s.Budget.Priced(priced(key.of, a, as.told))
 	s.Told, s.Wake = key.of.HasEntry(key.entry), key.of.AgentWakePolicy(key.agent, key.entry)
 	as.settings.Store(key, s)
 	return s
@@ -163,7 +189,7 @@ func ShellSettings(a config.AgentEntry, s config.ResolvedSettings) shell.AgentSe
 		MaxSteps: s.MaxSteps, MaxRoomActs: s.MaxSpaceActs,
 		Links: s.Links, LinkHosts: s.LinkHosts, Zone: timezone.Named(s.Timezone),
 		Without: withheldTools(s), GreetPlainly: !s.Greeting.LookUp,
-		Phases: shell.PhasePolicy(s.Phases), PlainText: shell.PlainTextPolicy(s.PlainText), Tags: s.Dialect == "tags", SendStale: s.OnStale == "send", Drafts: s.Streaming != "off", DraftMessages: s.Streaming == "edits", WaitTimeout: s.Wait.Timeout,
+		Phases: shell.PhasePolicy(s.Phases), PlainText: shell.PlainTextPolicy(s.PlainText), Tags: s.Dialect == "tags", SendStale: s.OnStale == "send", Streaming: s.Streaming, Feedback: s.Feedback, WaitTimeout: s.Wait.Timeout,
 		Histories: hud.HistoryLimits{
 			Origin: s.CrossSpace.OriginLimit, Target: s.CrossSpace.TargetLimit,
 			LongOrigin: s.CrossSpace.LongOriginLimit, LongTarget: s.CrossSpace.LongTargetLimit,
@@ -177,8 +203,10 @@ func ShellSettings(a config.AgentEntry, s config.ResolvedSettings) shell.AgentSe
 		LevelStart: s.Levels.Start, LevelMax: s.Levels.Max, Guard: s.Guard, Snippet: s.Relevance.Snippet,
 		Weight: focusWeights[s.Focus] * float64(s.Priority) / usualPriority, ReadLimit: s.Read.Limit, MemoryChars: s.Memory.MaxChars, Onboarding: s.Prompts.Onboarding,
 		CompactAfter: s.Compact.AfterTurns, CompactKeep: s.Compact.Keep, SummaryTokens: s.Compact.SummaryTokens, CacheTTL: s.CacheTTL, DigestModel: auxiliaryModel(a, s.Summary.Model), MeaningModel: auxiliaryModel(a, s.Relevance.Embeddings),
-		CycleTokens: s.Budget.PerCycle, RootTokens: s.Budget.PerRoot, SenderTokens: s.Budget.SenderPerDay,
-		AgentTokens: s.Budget.AgentPerDay, SpaceTokens: s.Budget.SpacePerDay, AllTokens: s.Budget.PerDay,
+		Budget: shell.BudgetLimits{
+			Cycle: s.Budget.PerCycle, Root: s.Budget.PerRoot, Sender: s.Budget.SenderPerDay,
+			Agent: s.Budget.AgentPerDay, Space: s.Budget.SpacePerDay, All: s.Budget.PerDay,
+		},
 	}
 }
 
@@ -202,7 +230,12 @@ func (as *agentSet) embedder(a config.AgentEntry) llm.Embedder {
 		as.Log.Error("lines are not found by meaning", "agent", a.ID, "error", err)
 		return nil
 	}
-	return client
+	embedder, ok := client.(llm.Embedder)
+	if !ok {
+		as.Log.Error("lines are not found by meaning: the provider has no embeddings", "agent", a.ID, "provider", a.Model.Provider)
+		return nil
+	}
+	return embedder
 }
 
 // withheldTools returns the tools that the configuration takes from an agent. An agent that may
@@ -213,7 +246,7 @@ func withheldTools(s config.ResolvedSettings) []string {
 		on   bool
 		acts []string
 	}{
-		{s.Acts.SendMessage, []string{"send_message", "send_reply"}},
+		{s.Acts.SendMessage, []string{"send_message", "send_reply", "ask"}},
 		{s.Acts.SendMessage && s.Acts.SendFile, []string{"send_file"}},
 		{s.Acts.React, []string{"react"}},
 		{s.Acts.EditMessage, []string{"edit_message"}},
@@ -227,4 +260,39 @@ func withheldTools(s config.ResolvedSettings) []string {
 		}
 	}
 	return off
+}
+
+// promptInterval is the time between two looks at the versions of prompts, which an operator
+// or another process may have changed.
+const promptInterval = time.Second
+
+// runAgents runs the shell, and ends the programs and connections of its tools with it.
+func (as *agentSet) runAgents(ctx context.Context) error {
+	if _, err := as.prompts.Load(ctx); err != nil && ctx.Err() == nil {
+		as.Log.Warn("prompts not read; agents are told what is built in", "error", err)
+	}
+	as.tools.Start(ctx)
+	defer as.tools.Close()
+	var learning sync.WaitGroup
+	defer learning.Wait()
+	learning.Go(func() { as.learnFacts(ctx) })
+	return as.shell.Run(ctx)
+}
+
+// agentPrice returns the function that prices the calls of an agent, by the
+// configuration in force.
+func (as *agentSet) agentPrice(agent string) func(string) money.TokenPrice {
+	return func(name string) money.TokenPrice {
+		c := as.Config()
+		a, _ := c.Agent(agent)
+		p, _ := tokenPriceOf(c, a, name, as.told)
+		return p
+	}
+}
+
+// usageAt returns the usage of a call at the endpoint of the installation's model.
+func (as *agentSet) usageAt(name string, u llm.TokenUsage) spaces.TokenUsage {
+	c := as.Config()
+	price, _ := tokenPriceOf(c, config.AgentEntry{Model: c.Model}, name, as.told)
+	return spaces.TokenUsage{Prompt: u.Prompt, Cached: u.Cached, Output: u.Output, Cost: price.Cost(u.Prompt, u.Cached, u.Written, u.Output)}
 }

@@ -36,7 +36,7 @@ func (core *Core) alertStore() alerts.Store { return core.Unstored.Over(core.Sto
 
 // ownProbes returns the probes of what only this process can see of itself.
 func (mon *processMonitor) ownProbes() []alerts.ConditionProbe {
-	return []alerts.ConditionProbe{mon.probeConnections(), mon.probeEntries(), mon.probeModels(), mon.probeMachine(), mon.probeWrites(), mon.probeNotifier(), mon.probeRewind(), mon.probeLog(), mon.probeIdleWork()}
+	return []alerts.ConditionProbe{mon.probeConnections(), mon.probeEntries(), mon.probeModels(), mon.probeMachine(), mon.probeWrites(), mon.probeNotifier(), mon.probeRewind(), mon.probeLog(), mon.probeIdleWork(), mon.probePrompts()}
 }
 
 // outboundClient returns the client for addresses that the operator configured.

@@ -12,6 +12,7 @@ import (
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/backup"
 	"github.com/trestle-bridge/trestle/internal/alerts"
 	"github.com/trestle-bridge/trestle/internal/llm"
+	"github.com/trestle-bridge/trestle/internal/money"
 	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -220,9 +221,13 @@ func TestConditionsOfABudget(t *testing.T) {
 		spent, budget int
 		want          alerts.ProblemCode
 	}{{79, 100, ""}, {80, 100, alerts.BudgetNear}, {99, 100, alerts.BudgetNear}, {100, 100, alerts.BudgetSpent}, {300, 100, alerts.BudgetSpent}, {5, 0, ""}} {
-		seen := spentOf("budget.per_day", test.spent, test.budget)
-		if len(seen) > 0 != (test.want != "") || len(seen) > 0 && seen[0].Code != test.want {
-			t.Errorf("%d of %d: %+v, want %q", test.spent, test.budget, seen, test.want)
+		for _, seen := range [][]alerts.Observation{
+			spentOf("budget.per_day", money.UsedTokens{Tokens: test.spent}, money.SpendLimit{Tokens: test.budget}),
+			spentOf("budget.per_day", money.UsedTokens{Cost: int64(test.spent)}, money.SpendLimit{Amount: money.Amount{Micros: int64(test.budget), Currency: "EUR"}}),
+		} {
+			if len(seen) > 0 != (test.want != "") || len(seen) > 0 && seen[0].Code != test.want {
+				t.Errorf("%d of %d: %+v, want %q", test.spent, test.budget, seen, test.want)
+			}
 		}
 	}
 }

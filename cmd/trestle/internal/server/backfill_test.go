@@ -57,8 +57,8 @@ func TestHistoryGoesOnWhereItWasCutOff(t *testing.T) {
 	})
 }
 
-// Issue 5, SEQ-04: the same for Discord's history, with a thread in use and one that
-// was put away. Nobody is woken by it.
+// Issue 5, SEQ-04: the same for Discord's history, with an active thread and an
+// archived one. It wakes no agent.
 func TestDiscordsHistoryGoesOnWhereItWasCutOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, "# discord\nagents: {ada: {name: Ada}}\nservers:\n  \"guild:6\": {agents: [ada], wake: all}\n")

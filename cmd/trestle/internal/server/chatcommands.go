@@ -16,15 +16,12 @@ import (
 // commandHandler returns the handler of chat commands.
 func (am *AccountManager) commandHandler() *chatcommands.CommandHandler {
 	return &chatcommands.CommandHandler{
-		Roles: am.border, Runs: runControl{am.connectionSet}, Rooms: am.border, Zones: am.border, Platforms: am.platforms, Ack: am.acknowledge,
+		Roles: am.border, Runs: runControl{am.connectionSet}, Rooms: am.border, Zones: am.border, Approvals: am.Store.Shell(), Platforms: am.platforms, Ack: am.acknowledge,
 		Name: func(id spaces.AgentID) string {
 			a, _ := am.Config().Agent(string(id))
 			return a.Name
 		},
-		Price: func(id spaces.AgentID) spaces.TokenPrice {
-			price, _ := AgentPrice(am.Config(), id)
-			return price
-		},
+		Currency: func() string { return am.Config().SettingsFor("", "").Price.Currency },
 	}
 }
 
@@ -34,7 +31,13 @@ type runControl struct{ *connectionSet }
 // Halt stops runs of agents.
 func (r runControl) Halt(ctx context.Context, h spaces.StopRequest) (spaces.StopResult, error) {
 	defer r.notifyOutbox()
-	return r.shell.Cancel(ctx, h)
+	done, err := r.shell.Cancel(ctx, h)
+	for _, l := range r.conns.all() {
+		if out := l.Egress(); out != nil {
+			out.StopRuns(done.Runs)
+		}
+	}
+	return done, err
 }
 
 // Renew begins new conversations with the agents of a room.

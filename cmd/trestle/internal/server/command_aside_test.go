@@ -8,8 +8,8 @@ import (
 	fakeslack "github.com/trestle-bridge/trestle/adapters/fake/slack"
 )
 
-// PLATFORMS 2, SECURITY S2: whoever gives a slash command where the app is not is
-// answered, alone, and no answer is left waiting.
+// PLATFORMS 2, SECURITY S2: a person who gives a slash command where the app is not a
+// member gets a private answer, and no answer is left waiting.
 func TestAStrangersCommandIsAnsweredWhereTheAppIsNot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, "# slack\nagents: {ada: {name: Ada, phases: one}}\nadmit: pairing\n")

@@ -14,6 +14,7 @@ import (
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/adapters/local"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/storeopen"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/toolbox"
 	"github.com/trestle-bridge/trestle/internal/alerts"
 	"github.com/trestle-bridge/trestle/internal/clockskew"
 	"github.com/trestle-bridge/trestle/internal/config"
@@ -25,6 +26,7 @@ import (
 	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 	"github.com/trestle-bridge/trestle/internal/telemetry"
 	"github.com/trestle-bridge/trestle/shell"
+	"github.com/trestle-bridge/trestle/shell/prompts"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -63,12 +65,15 @@ type agentSet struct {
 	*Core
 	shell        *shell.Shell
 	presence     *typingNotifier
+	tools        *toolbox.Box
+	prompts      *prompts.PromptRegistry
 	settings     sync.Map                               // settingsKey to shell.AgentSettings
 	health       sync.Map                               // models of agents to *endpointHealth
 	clients      map[config.ModelEndpoint]llm.ChatModel // of the agents; guarded by Opening
 	fallbacks    sync.Map                               // models with fallbacks to *fallbackModel
 	learned      *llm.CapabilityFile                    // of models; only read unless the process runs
 	modelFailure atomic.Value                           // string; see ModelFailed
+	factsChanged atomic.Int64                           // how often what endpoints tell of models has changed
 }
 
 // clusterNode is this process among those of the installation: what each of them owns, and how

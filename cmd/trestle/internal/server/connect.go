@@ -12,6 +12,7 @@ import (
 	"github.com/trestle-bridge/trestle/activity/access"
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/adapters/discord"
+	"github.com/trestle-bridge/trestle/adapters/hook"
 	"github.com/trestle-bridge/trestle/adapters/slack"
 	"github.com/trestle-bridge/trestle/adapters/telegram"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/history"
@@ -58,6 +59,16 @@ func (am *AccountManager) NewAdapter(a config.AdapterEntry) (adapters.Adapter, e
 			Token: a.Token, HookPath: pathOf(a.WebhookURL), APIURL: a.APIURL, HTTPClient: am.Client, Around: am.clock.Around,
 			Unpaced: am.unpaced(a), Logger: am.Log.With("adapter", a.Name),
 		})
+	case "hook":
+		o := hook.Options{
+			Name: a.Name, Token: a.Token, Secret: a.SigningSecret, Text: a.Text, ReplyURL: a.ReplyURL, ReplySecret: a.ReplySecret,
+			Chats: func() []string { return namedChats(am.Config(), a.Name) }, NewID: am.Mint, HTTPClient: am.Client,
+			Logger: am.Log.With("adapter", a.Name),
+		}
+		if am.files != nil {
+			o.Files = am.files
+		}
+		return hook.New(o)
 	}
 	return nil, fmt.Errorf("this version does not serve %s", a.Type)
 }
@@ -87,7 +98,7 @@ func (am *AccountManager) joinPlatform(name string, ad adapters.Adapter, unpaced
 			return nil, nil, err
 		}
 		am.openServers(ctx, ad, connectedAccount{name, account.Key(), in})
-		o := activity.EgressOptions{Unpaced: unpaced, OwnsAccount: am.Store.HoldsLease, Drafts: am.border, Persona: am.personaOf, IdentityLookup: am.identityLookup(name, account.Platform), Logger: am.Log.With("adapter", name)}
+		o := activity.EgressOptions{Unpaced: unpaced, OwnsAccount: am.Store.HoldsLease, Stopped: am.border.Stopped, Drafts: am.border, Persona: am.personaOf, IdentityLookup: am.identityLookup(name, account.Platform), Logger: am.Log.With("adapter", name)}
 		if am.redis != nil {
 			o.SharedLimiter = sharedLimiter{am.redis, account.Key()}
 		}

@@ -1,21 +1,27 @@
 package server
 
 import (
-	"cmp"
 	"context"
+	"errors"
+	"fmt"
+	"log/slog"
 	"net"
 	"net/url"
 	"time"
 
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/buildinfo"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/persontools"
 	"github.com/trestle-bridge/trestle/internal/alerts"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/console/api"
 	"github.com/trestle-bridge/trestle/internal/console/web"
 	"github.com/trestle-bridge/trestle/internal/jobs"
+	"github.com/trestle-bridge/trestle/internal/money"
 	"github.com/trestle-bridge/trestle/internal/pubsub"
 	"github.com/trestle-bridge/trestle/internal/pubsub/inproc"
+	"github.com/trestle-bridge/trestle/shell/prompts"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -30,8 +36,10 @@ func newEventBus() *inproc.EventBus {
 
 // newConsole returns the console; the shell must exist.
 func (s *Server) newConsole() *console.Console {
+	rooms := persontools.Rooms{Store: s.Store.Shell(), Shell: s.shell, Settings: s.shellSettings, NewID: s.Mint, Notify: s.notifyAccount, Logger: s.Log}
 	o := console.Options{
-		Store: s.Store.Console(), Keys: s.Store.Keys(), Process: consoleBackend{s}, Jobs: jobsBackend{s.Store.Jobs(), s}, Settings: ConsoleSettings{s.Config, s.keyOf}, Live: liveEvents{s.Bus},
+		Store: s.Store.Console(), Keys: s.Store.Keys(), Process: consoleBackend{s}, Jobs: jobsBackend{s.Store.Jobs(), s}, Settings: ConsoleSettings{s.Config, s.keyOf, s.told}, Live: liveEvents{s.Bus}, Desk: toolDesk{s},
+		PersonTools: rooms.Handler(), Grant: s.grantAccess, Prompts: s.promptAccess(),
 		Tools: s.shell.Catalogue().Manifest, Answers: s.answerCommand, Metrics: s.telemetry.Metrics(), Access: s.access, Logger: s.Log,
 	}
 	a := api.New(o)
@@ -135,6 +143,42 @@ func (d consoleBackend) recollect(changed bool) {
 	}
 }
 
+// PromptAccess reads and changes which versions of prompts are told. It implements
+// [console.Prompts].
+type PromptAccess struct {
+	Registry *prompts.PromptRegistry
+	Store    prompts.ActivationStore // nil: nothing is changed
+	Config   func() *config.Config
+	Log      *slog.Logger
+}
+
+var _ console.Prompts = PromptAccess{}
+
+// Book implements [console.Prompts].
+func (p PromptAccess) Book(ctx context.Context) (*prompts.PromptBook, error) {
+	return p.Registry.Load(ctx)
+}
+
+// Change implements [console.Prompts].
+func (p PromptAccess) Change(ctx context.Context, c prompts.PromptChange) (prompts.PromptChange, error) {
+	if _, known := p.Config().Agent(string(c.Agent)); !known && c.Agent != "" {
+		return c, &apperr.Error{What: fmt.Sprintf("there is no agent %q", c.Agent), Where: "prompts", Remedy: "name one that is under agents", Code: apperr.Failed}
+	}
+	done, err := p.Registry.Apply(ctx, p.Store, c, time.Now())
+	if no, ok := errors.AsType[*prompts.SectionError](err); ok {
+		return c, &apperr.Error{What: no.What, Where: c.Version, Remedy: no.Remedy, Code: apperr.Failed}
+	}
+	if err == nil {
+		p.Log.Info("prompt changed", "was", done.Was, "is", done.Version, "agent", done.Agent, "by", done.By)
+	}
+	return done, err
+}
+
+// promptAccess returns the access to the prompts of this process.
+func (s *Server) promptAccess() PromptAccess {
+	return PromptAccess{Registry: s.prompts, Store: s.Store.Prompts(), Config: s.Config, Log: s.Log}
+}
+
 // jobsBackend reads and changes jobs for the console.
 type jobsBackend struct {
 	jobs.JobReader
@@ -176,6 +220,7 @@ func (s *Server) LoginAddress(ctx context.Context) string {
 type ConsoleSettings struct {
 	Current func() *config.Config       // the one in force
 	EntryOf func(spaces.SpaceID) string // that a space comes from, as far as it is known
+	told    toldFacts                   // what endpoints told; nil without a running process
 }
 
 // Rows implements [console.Settings].
@@ -191,20 +236,20 @@ func (s ConsoleSettings) Rows() []console.SettingRow {
 func (s ConsoleSettings) Schema() []byte { return config.JSONSchema() }
 
 // Budget implements [console.Settings].
-func (s ConsoleSettings) Budget(agent spaces.AgentID, space spaces.SpaceID) int {
+func (s ConsoleSettings) Budget(agent spaces.AgentID, space spaces.SpaceID) money.SpendLimit {
 	return s.Current().SettingsFor(string(agent), s.EntryOf(space)).Budget.PerCycle
 }
 
-// Price implements [console.Settings].
-func (s ConsoleSettings) Price(agent spaces.AgentID) (spaces.TokenPrice, bool) {
-	return AgentPrice(s.Current(), agent)
-}
+// Currency implements [console.Settings].
+func (s ConsoleSettings) Currency() string { return s.Current().SettingsFor("", "").Price.Currency }
 
-// AgentPrice returns the price of tokens of an agent's model; false when none is configured.
-func AgentPrice(c *config.Config, agent spaces.AgentID) (spaces.TokenPrice, bool) {
-	p := c.SettingsFor(string(agent), "").Price
-	p.Cached = cmp.Or(p.Cached, p.Input)
-	return spaces.TokenPrice{Input: p.Input, Cached: p.Cached, Output: p.Output}, p.Input > 0 || p.Output > 0
+// Model implements [console.Settings].
+func (s ConsoleSettings) Model(agent spaces.AgentID) console.ModelUse {
+	a, ok := s.Current().Agent(string(agent))
+	if !ok || a.Model.Offline {
+		return console.ModelUse{}
+	}
+	return modelUse(s.Current(), a, s.told)
 }
 
 // answerCommand answers a reading command, or returns [console.ErrUnknown].

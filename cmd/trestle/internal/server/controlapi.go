@@ -6,12 +6,14 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/adapters/local"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/backup"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/control"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/history"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/jobs"
+	"github.com/trestle-bridge/trestle/spaces"
 )
 
 // controlServer answers on the control socket.
@@ -35,9 +37,18 @@ func (s *Server) control(ctx context.Context, g *errgroup.Group) {
 func (ctl controlServer) controlHandler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/", ctl.Console.Socket())
+	mux.HandleFunc("POST /mcp", ctl.servePersonTools)
+	mux.HandleFunc("GET /mcp", ctl.servePersonTools)
+	mux.HandleFunc("GET /mcp/access", ctl.serveAccess)
 	mux.HandleFunc("POST /pair", control.HandleJSON(ctl.pair))
 	mux.HandleFunc("POST /pair/revoke", control.HandleJSON(ctl.revoke))
 	mux.HandleFunc("GET /pair", ctl.servePairings)
+	mux.HandleFunc("GET /tools", ctl.serveOutsideTools)
+	mux.HandleFunc("POST /tools/accept", control.HandleJSON(toolDesk(ctl).AcceptTools))
+	mux.HandleFunc("POST /tools/call", control.HandleJSON(ctl.tryTool))
+	mux.HandleFunc("GET /approvals", ctl.serveApprovals)
+	mux.HandleFunc("POST /approvals", control.HandleJSON(toolDesk(ctl).DecideApproval))
+	mux.HandleFunc("POST /prompts", control.HandleJSON(ctl.promptAccess().Change))
 	mux.HandleFunc("POST /jobs", control.HandleJSON(ctl.askJob))
 	mux.HandleFunc("POST /forget", control.HandleJSON(ctl.forget))
 	mux.HandleFunc("POST /correct", control.HandleJSON(ctl.correct))
@@ -70,7 +81,7 @@ func (ctl controlServer) sayQuiet(ctx context.Context, q control.QuietRequest) (
 		err = ctl.WaitQuiet(ctx)
 	}
 	if err == nil {
-		err = ctl.rooms.Typing(ctx, room.Key, control.QuietMark+q.Mark)
+		err = ctl.rooms.Typing(ctx, adapters.MessageRef{Chat: room.Key, Thread: control.QuietMark + q.Mark})
 	}
 	return control.EmptyAnswer{}, err
 }
@@ -122,4 +133,31 @@ func (ctl controlServer) addImport(ctx context.Context, q history.ImportRequest)
 	j, err := ctl.importJob().Add(ctx, q)
 	ctl.notifier.Ring(jobsKey)
 	return jobs.Shown(j), err
+}
+
+// requestedAccess returns what the query of a request over the control socket asks to
+// open: who may open the socket may open the rooms of everyone.
+func (ctl controlServer) requestedAccess(r *http.Request) (console.PersonAccess, error) {
+	q := r.URL.Query()
+	return ctl.grantAccess(r.Context(), console.TokenRequest{As: q.Get("as"), Agent: spaces.AgentID(q.Get("agent")), Send: q.Get("send") == "true"})
+}
+
+// servePersonTools serves an MCP client over the control socket.
+func (ctl controlServer) servePersonTools(rw http.ResponseWriter, r *http.Request) {
+	a, err := ctl.requestedAccess(r)
+	if err != nil {
+		control.WriteError(rw, err)
+		return
+	}
+	ctl.Console.PersonTools.ServeHTTP(rw, r.WithContext(console.WithAccess(r.Context(), a)))
+}
+
+// serveAccess tells what such a client would open.
+func (ctl controlServer) serveAccess(rw http.ResponseWriter, r *http.Request) {
+	a, err := ctl.requestedAccess(r)
+	if err != nil {
+		control.WriteError(rw, err)
+		return
+	}
+	control.WriteJSON(rw, http.StatusOK, a)
 }

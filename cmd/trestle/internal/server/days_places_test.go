@@ -16,7 +16,7 @@ type place interface {
 	shares(who, text string)   // a file, with words beside it
 	likes(who, message string) // or what was said last by the agents
 	edits(message, text string)
-	deletes(message string) bool // false: the platform tells nobody
+	deletes(message string) bool // false: the platform sends no event
 	loses(who string)            // who goes reads it no more
 	takes(who string)            // back
 	whose() string               // of a direct chat; empty for others

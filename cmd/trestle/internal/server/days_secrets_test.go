@@ -31,7 +31,7 @@ func (d *day) comesOrGoes(p place) {
 
 func (d *day) isAway(p place, who string) bool { return !d.away[p.title()+" "+who].IsZero() }
 
-// whoIsAway returns those who cannot read what is said in a place now.
+// whoIsAway returns the people who cannot read new messages of a place.
 func (d *day) whoIsAway(p place) []string {
 	return slices.DeleteFunc(slices.Clone(dayPeople), func(who string) bool { return !d.isAway(p, who) })
 }
@@ -40,7 +40,7 @@ func (d *day) whoIsAway(p place) []string {
 type secret struct {
 	*daySaying
 	space string
-	gone  time.Time // when the record heard that it is deleted; zero: it stands
+	gone  time.Time // when the store learnt of its deletion; zero: not deleted
 }
 
 // secrets returns what was said, by its token.
@@ -65,9 +65,9 @@ where e.kind = 'said' and e.actor not like 'agent:%' group by e.id`, func(c []st
 	return said
 }
 
-// keptApart checks S5: a mind is shown what was said in its own spaces, the mind of
-// a person's direct chat also what they could read where it was said as long as they
-// are there, and nobody what has been deleted.
+// keptApart checks S5: a mind is shown messages of its own spaces, the mind of a
+// person's direct chat also those of other rooms that the person could read while a
+// member, and no mind is shown deleted ones.
 func (d *day) keptApart(db *sql.DB) {
 	d.t.Helper()
 	own := map[string]bool{} // mind, space

@@ -120,7 +120,7 @@ func (d *day) goesBy(n int) {
 	d.calms()
 	d.mind.moody(false)
 	pass(time.Hour)
-	for _, p := range d.places { // now what was deleted is shown to nobody any more
+	for _, p := range d.places { // from now on no mind is shown deleted messages
 		d.talks(p)
 		pass(time.Minute)
 	}
@@ -277,9 +277,9 @@ func (d *day) calms() {
 	d.door.worsens(false)
 }
 
-// killed ends the program while all of it waits, for the network, the model or the
-// time: what it had written stays, nobody hears of it again, and it starts anew after a
-// while. Between two instructions it is killed by internal/crashtest.
+// killed ends the program while all its goroutines wait, for the network, the model or
+// the time: its writes stay, it does nothing more, and it starts again after a while.
+// Between two instructions it is killed by internal/crashtest.
 func (d *day) killed() {
 	synctest.Wait()
 	dir := d.t.TempDir()
@@ -288,7 +288,7 @@ func (d *day) killed() {
 	}
 	d.plug.pull()
 	d.kills = append(d.kills, time.Now())
-	d.end() // what it still writes stands where nobody looks
+	d.end() // its remaining writes go to a folder that the test does not read
 	d.dir = dir
 	d.plugsIn()
 	pass(d.while())

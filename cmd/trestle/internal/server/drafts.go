@@ -12,9 +12,9 @@ type drafts struct{ conns *connectionSet }
 var _ shell.DraftDisplay = drafts{}
 
 // Shows implements [shell.Drafts].
-func (d drafts) Shows(account, chat string, message bool) bool {
+func (d drafts) Shows(account, chat string, p spaces.StreamingPolicy) bool {
 	out := d.conns.egress(account)
-	return out != nil && out.ShowsDrafts(chat, message)
+	return out != nil && out.ShowsDrafts(chat, p)
 }
 
 // Show implements [shell.Drafts].

@@ -20,6 +20,7 @@ import (
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/backup"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/control"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/storeopen"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/toolbox"
 	"github.com/trestle-bridge/trestle/hud"
 	"github.com/trestle-bridge/trestle/internal/clockskew"
 	"github.com/trestle-bridge/trestle/internal/config"
@@ -28,6 +29,7 @@ import (
 	"github.com/trestle-bridge/trestle/internal/llm"
 	"github.com/trestle-bridge/trestle/internal/store/postgres"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
+	"github.com/trestle-bridge/trestle/spaces"
 )
 
 // Parts returns what there is to examine, in the order of the report.
@@ -44,6 +46,9 @@ func (x *examination) Parts() []doctor.Check {
 		all = append(all, doctor.Check{Name: "redis", Examine: x.examineRedis})
 	}
 	all = append(all, x.endpoints()...)
+	if t := x.conf.Tools; len(t.Servers)+len(t.Commands)+len(t.Skills) > 0 || t.Web.SearchKind != "" {
+		all = append(all, doctor.Check{Name: toolsPart, Examine: x.examineTools})
+	}
 	for _, a := range x.conf.Adapters {
 		if !a.Misconfigured {
 			all = append(all, doctor.Check{Name: a.Name, Examine: func(ctx context.Context) []adapters.AccountDiagnosis { return x.examineAccount(ctx, a) }})
@@ -114,9 +119,10 @@ func (x *examination) examineConsole(ctx context.Context) []adapters.AccountDiag
 // endpoints returns a check for each model that agents use.
 func (x *examination) endpoints() []doctor.Check {
 	var all []doctor.Check
-	add := func(name, entry string, m config.ModelEndpoint, s config.ResolvedSettings) {
-		e := doctor.ModelEndpoint{Name: m.Name, Entry: entry, Window: s.ContextTokens, Tags: tagsAlone(x.conf, m), Embeddings: s.Relevance.Embeddings, Count: new(hud.TokenCounter).Count}
-		all = append(all, doctor.Check{Name: name, Examine: func(ctx context.Context) []adapters.AccountDiagnosis {
+	add := func(name, entry string, a config.AgentEntry, s config.ResolvedSettings) {
+		m := a.Model
+		e := doctor.ModelEndpoint{Name: m.Name, Entry: entry, Tags: tagsAlone(x.conf, m), Embeddings: s.Relevance.Embeddings, Count: new(hud.TokenCounter).Count}
+		all = append(all, doctor.Check{Name: name, Card: e.Card, Examine: func(ctx context.Context) []adapters.AccountDiagnosis {
 			if m.Offline && x.Models == nil {
 				return []adapters.AccountDiagnosis{doctor.Fine("no endpoint is configured; the built-in stand-in answers")}
 			}
@@ -124,25 +130,53 @@ func (x *examination) endpoints() []doctor.Check {
 			if e.Model, err = x.endpoint(m); err != nil {
 				return []adapters.AccountDiagnosis{doctor.Fail("TRS-C01", entry+" is misconfigured: "+err.Error(), "correct "+entry+".base_url")}
 			}
+			e.InWords = x.wordyAgents(ctx, m)
+			x.weigh(ctx, &e, a)
 			return e.Examine(ctx)
 		}})
 	}
-	add("model", "model", x.conf.Model, x.conf.SettingsFor("", ""))
+	add("model", "model", config.AgentEntry{Model: x.conf.Model}, x.conf.SettingsFor("", ""))
 	for _, e := range x.conf.Models {
 		if s := x.conf.SettingsFor("", ""); !e.Misconfigured {
-			if e.Model.Window > 0 {
-				s.ContextTokens = min(s.ContextTokens, e.Model.Window)
-			}
 			s.Relevance.Embeddings = "" // are computed at the endpoint of the agent's own model
-			add("models."+e.Key, "models."+e.Key, e.Model, s)
+			add("models."+e.Key, "models."+e.Key, config.AgentEntry{Model: e.Model}, s)
 		}
 	}
 	for _, a := range x.conf.Agents {
 		if a.Model != x.conf.Model && !a.Misconfigured {
-			add("agents."+a.ID, "agents."+a.ID+".model", a.Model, x.conf.SettingsFor(a.ID, ""))
+			add("agents."+a.ID, "agents."+a.ID+".model", a, x.conf.SettingsFor(a.ID, ""))
 		}
 	}
 	return all
+}
+
+// weigh fills in the window and the price of an agent's model, and where they are from. An
+// endpoint that does not answer is another finding.
+func (x *examination) weigh(ctx context.Context, e *doctor.ModelEndpoint, a config.AgentEntry) {
+	_ = llm.LearnFacts(ctx, e.Model, e.Name)
+	told := func(_ config.ModelEndpoint, name string) llm.ModelFacts { return llm.CapabilityOf(e.Model, name).Told }
+	use := modelUse(x.conf, a, told)
+	e.Window, e.WindowFrom, e.Price, e.PriceFrom = use.Window, use.WindowFrom, use.Price, use.PriceFrom
+}
+
+// wordyAgents returns the agents of a model that it is known to answer in words for; none
+// where the record cannot be read, which is another finding.
+func (x *examination) wordyAgents(ctx context.Context, m config.ModelEndpoint) []string {
+	r, err := storeopen.OpenReadOnly(ctx, x.conf)
+	if err != nil {
+		return nil
+	}
+	defer func() { _ = r.Close() }() // it was only read
+	var wordy []string
+	for _, a := range x.conf.Agents {
+		if a.Model != m {
+			continue
+		}
+		if words, err := r.AnswersInWords(ctx, spaces.AgentID(a.ID), m.Name); err == nil && words {
+			wordy = append(wordy, a.ID)
+		}
+	}
+	return wordy
 }
 
 // tagsAlone reports whether every agent of a model calls tools by tags in its text.
@@ -175,6 +209,23 @@ func (x *examination) examineAccount(ctx context.Context, a config.AdapterEntry)
 		return []adapters.AccountDiagnosis{doctor.Fail("TRS-C01", "adapters."+a.Name+" is misconfigured: "+err.Error(), "trestle config check shows the line")}
 	}
 	return examineAdapter(ctx, ad, namedChats(x.conf, a.Name), x.servedElsewhere(ctx, a.Name))
+}
+
+// toolsPart is the name of the check of tools and skills.
+const toolsPart = "tools"
+
+// examineTools examines tools and skills, in the process that uses them or else from here.
+func (x *examination) examineTools(ctx context.Context) []adapters.AccountDiagnosis {
+	if x.running != nil {
+		found, err := x.there.over(ctx, x.running, toolsPart)
+		if err != nil {
+			return []adapters.AccountDiagnosis{doctor.Fail("TRS-R08", "the running process does not examine its tools: "+err.Error(), "see its log")}
+		}
+		return found
+	}
+	box := toolbox.New(x.conf, toolOptions(x.conf, x.Log))
+	defer box.Close()
+	return box.Examine(ctx)
 }
 
 // servedElsewhere reports whether another process of the installation serves the account while
@@ -226,6 +277,9 @@ type examined struct {
 func (ctl controlServer) serveDoctor(rw http.ResponseWriter, r *http.Request) {
 	name := r.URL.Query().Get("part")
 	answer := examined{Findings: []adapters.AccountDiagnosis{}}
+	if name == toolsPart {
+		answer.Findings = append(answer.Findings, ctl.tools.Examine(r.Context())...)
+	}
 	if l := ctl.connectionOf(name); l != nil {
 		answer.Findings = examineAdapter(r.Context(), l.adapter, namedChats(ctl.Config(), name), l.Status().State == activity.ConnStandby)
 	}

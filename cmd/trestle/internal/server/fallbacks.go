@@ -28,7 +28,7 @@ func (as *agentSet) withFallbacks(entry string, m config.ModelEndpoint, client l
 	if len(named) == 0 || m.Offline && as.Models == nil {
 		return client
 	}
-	choices := []llm.FallbackChoice{{Model: client, Name: m.Name, Patience: m.Timeout.FirstToken}}
+	choices := []llm.FallbackChoice{{Model: client, Name: m.Name, Window: as.usedWindow(m), Patience: m.Timeout.FirstToken}}
 	for _, f := range named {
 		choices = append(choices, llm.FallbackChoice{
 			Model: as.clientOf(clients, "models."+f.Key, f.Model), Name: f.Model.Name, Window: f.Model.Window, Patience: f.Model.Timeout.FirstToken,

@@ -94,6 +94,12 @@ func (fm *fileManager) openFiles() {
 		return
 	}
 	fm.files = folder
+	switch changed, err := folder.KeepPrivate(); {
+	case err != nil:
+		fm.Log.Warn("other users can read the files that people posted", "error", err)
+	case changed:
+		fm.Log.Warn("other users could read the files that people posted; now their owner alone can", "dir", filepath.Join(fm.Config().Data, FilesFolder))
+	}
 	if fm.Store.Process() == "" {
 		return
 	}

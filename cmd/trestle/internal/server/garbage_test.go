@@ -18,6 +18,7 @@ import (
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/llm"
 	"github.com/trestle-bridge/trestle/internal/llm/llmtest"
+	"github.com/trestle-bridge/trestle/internal/llm/modelhttp"
 	"github.com/trestle-bridge/trestle/internal/llm/openai"
 	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/spaces"
@@ -92,7 +93,7 @@ func TestGarbageOfAnEndpointLosesAndHoldsUpNothing(t *testing.T) {
 	bodies := garbageBodies()
 	bodies = bodies[:repeats(len(bodies))]
 	synctest.Test(t, func(t *testing.T) {
-		client, err := openai.New(openai.Options{BaseURL: "http://model.test/v1", Transport: tripper(func(r *http.Request) (*http.Response, error) {
+		client, err := openai.New(modelhttp.ClientOptions{BaseURL: "http://model.test/v1", Transport: tripper(func(r *http.Request) (*http.Response, error) {
 			asked, err := io.ReadAll(r.Body)
 			if err != nil {
 				return nil, err

@@ -51,6 +51,14 @@ func (mon *processMonitor) Health() console.Health {
 			h.Processes = append(h.Processes, ConsolePeer(f))
 		}
 	}
+	if mon.tools != nil {
+		h.Deferred.SkillsLoaded, _ = mon.tools.Skills() // the folders that are none are in the report of the start
+		for _, s := range mon.tools.Servers() {
+			if !s.State.Fetched.IsZero() {
+				h.Deferred.ToolsSynced += len(s.Tools)
+			}
+		}
+	}
 	h.Summarise(r.ReadyAt != nil)
 	return h
 }
@@ -67,6 +75,8 @@ func connectionComponent(s activity.ConnStatus, now time.Time, idle string) cons
 	switch {
 	case s.Paused != "":
 		x.Healthy, x.Reason = false, s.Paused
+	case s.Deaf != "":
+		x.Healthy, x.Reason = false, s.Deaf
 	case s.Failing != "":
 		x.Healthy, x.Reason = false, "messages are not delivered: "+s.Failing
 	case x.Healthy && idle != "":

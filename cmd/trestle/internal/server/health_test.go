@@ -92,7 +92,7 @@ func TestHealthIsWhatIsHeardAndComesBack(t *testing.T) {
 }
 
 // DELIVERY 2.2.8, PRD-5.3-4: an endpoint that has not answered for a minute, or refuses
-// us, is not healthy until it answers, or nobody has it any more.
+// us, is not healthy until it answers, or no agent uses it any more.
 func TestAnEndpointIsHealthyWhileItAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, "")
@@ -154,8 +154,8 @@ func (s *spy) Generate(context.Context, llm.ModelRequest) (llm.ModelResponse, er
 	return llm.ModelResponse{}, &llm.Error{Kind: llm.Unavailable, Err: io.ErrClosedPipe}
 }
 
-// PRD-5.3-1, PRD-5.3-2, PRD-5.3-A4, PRD-5.3-A5: nothing of others runs and
-// nobody is called before the gate; without the gate, never.
+// PRD-5.3-1, PRD-5.3-2, PRD-5.3-A4, PRD-5.3-A5: before the trust gate no foreign
+// program runs and no server is called; without it, never.
 func TestNobodyIsCalledBeforeTheGate(t *testing.T) {
 	for _, test := range []struct {
 		name, agents string

@@ -160,9 +160,9 @@ func waysOut() []string {
 // everyone is what would call everybody in a room.
 var everyone = regexp.MustCompile(`(?i)@(everyone|here|channel)|<!`)
 
-// SECURITY S6: a model that is persuaded to carry something out finds no silent
-// way: no preview is fetched, nobody is called who is not in the room, and nothing it made
-// up can be clicked. With links: known people can click what they said themselves.
+// SECURITY S6: a model that is persuaded to carry something out finds no silent way: no
+// preview is fetched, no person outside the room is notified, and no invented link can be
+// clicked. With links on, known people can click links that they posted themselves.
 func TestNothingLeavesByALink(t *testing.T) {
 	orders := waysOut()
 	if len(orders) != 500 {
@@ -224,7 +224,7 @@ func linked(text string, e faketelegram.TextEntity) string {
 	return string(utf16.Decode(units[e.Offset:e.Offset+e.Length])) + " " + e.URL
 }
 
-// leads reports whether an entity takes whoever clicks it somewhere.
+// leads reports whether an entity is a link.
 func leads(e faketelegram.TextEntity) bool {
 	switch e.Type {
 	case "url", "text_link", "email", "phone_number", "bot_command":

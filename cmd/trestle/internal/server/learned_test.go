@@ -10,6 +10,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/llm"
+	"github.com/trestle-bridge/trestle/internal/llm/modelhttp"
 	"github.com/trestle-bridge/trestle/internal/llm/openai"
 	"github.com/trestle-bridge/trestle/internal/testutil"
 )
@@ -31,11 +32,11 @@ func TestCompatTakesTheNamesOfAllDemands(t *testing.T) {
 	s := NewServer(c, slog.New(slog.DiscardHandler), os.Stderr, false)
 	client, err := s.OpenEndpoint(c.Model)
 	testutil.OK(t, err)
-	if got := client.Capability("m").Demands; len(got) != len(openai.DemandNames()) {
+	if got := llm.CapabilityOf(client, "m").Demands; len(got) != len(openai.DemandNames()) {
 		t.Errorf("the client meets %q", got)
 	}
 	for _, name := range config.CompatWords() {
-		if _, err := openai.New(openai.Options{BaseURL: "http://a/v1", Compat: []string{name}}); err != nil {
+		if _, err := openai.New(modelhttp.ClientOptions{BaseURL: "http://a/v1", Compat: []string{name}}); err != nil {
 			t.Error(err)
 		}
 	}

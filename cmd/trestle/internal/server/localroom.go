@@ -17,6 +17,7 @@ import (
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/storeopen"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
 	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/internal/textformat"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -75,7 +76,7 @@ func (sm *SpaceManager) FindRoom(name string) (config.SpaceEntry, error) {
 	}
 	return config.SpaceEntry{}, &apperr.Error{
 		What: fmt.Sprintf("there is no space %q", name), Where: "trestle chat " + name,
-		Remedy: cmp.Or(config.DidYouMean(name, known), "name one that the configuration names: "+textout.JoinOr(known)), Code: apperr.Failed,
+		Remedy: cmp.Or(textformat.DidYouMean(name, known), "name one that the configuration names: "+textout.JoinOr(known)), Code: apperr.Failed,
 	}
 }
 

@@ -13,8 +13,8 @@ import (
 	"github.com/trestle-bridge/trestle/internal/config"
 )
 
-// ECOSYSTEM 4: a changed file does not take away that platforms cannot call us, and
-// nobody writes into the configuration that others read.
+// ECOSYSTEM 4: the problem that a webhook's address is taken survives a changed file,
+// and a reload does not write to the configuration that other goroutines read.
 func TestWebhookAddressThatIsTakenStaysAProblemOverAReload(t *testing.T) {
 	ln, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/trestle-bridge/trestle/internal/llm/llmtest"
 )
 
-// R-23, BLU-11: who an agent names with @ is called on the platform: by handle,
-// or by id who has none; nobody else, and nobody from code.
+// R-23, BLU-11: a person whom an agent names with @ is notified on the platform: by
+// username, or by id without one; no other person is, and no name in code is.
 func TestWhoAnAgentNamesIsCalled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		args := "{\"text\":\"@Kai and @Tom Lee, not @Nobody nor `@Maya`\"}"

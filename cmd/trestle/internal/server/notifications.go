@@ -2,11 +2,13 @@ package server
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
 	"github.com/trestle-bridge/trestle/internal/alerts"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/pubsub"
@@ -164,16 +166,28 @@ func (cs *connectionSet) notifyAccount(account string) {
 	}
 }
 
+// emptiedLately observes that Redis was emptied within the last minute: the problem
+// closes by itself after that.
+func emptiedLately(at, now time.Time) []alerts.Observation {
+	if at.IsZero() || now.Sub(at) > time.Minute {
+		return nil
+	}
+	evidence := fmt.Sprintf("found empty at %s, by FLUSHALL or because it came back without its data; what Trestle keeps there was made anew, and nothing is lost", textout.FormatTime(at))
+	return []alerts.Observation{{Code: alerts.Emptied, Subject: "redis", Evidence: evidence}}
+}
+
 // probeNotifier observes whether notifications between processes are delivered.
 func (node *clusterNode) probeNotifier() alerts.ConditionProbe {
 	return alerts.ConditionProbe{
-		Codes: []alerts.ProblemCode{alerts.NoBells, alerts.NoNotices},
+		Codes: []alerts.ProblemCode{alerts.NoBells, alerts.NoNotices, alerts.Emptied},
 		See: func(context.Context) ([]alerts.Observation, error) {
 			if node.remote == nil {
 				return nil, nil
 			}
 			_, why := node.remote.Trouble()
 			switch {
+			case why == nil && node.redis != nil:
+				return emptiedLately(node.redis.Emptied(), time.Now()), nil
 			case why == nil:
 				return nil, nil
 			case node.redis != nil:

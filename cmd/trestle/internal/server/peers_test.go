@@ -18,8 +18,8 @@ import (
 	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
-// Issue 7: processes that were told different things are found out, and so is work
-// that nobody does.
+// Issue 7: processes with different configurations are reported, and so is a role that
+// no process has.
 func TestProcessesThatDoNotFitTogetherAreFoundOut(t *testing.T) {
 	all := config.AllRoles()
 	own := peer{engine.WriterProcess{Program: "1.2"}, peerStatus{Roles: all, Folder: "a", Bells: "redis one:6379"}}
@@ -56,8 +56,8 @@ func TestProcessesThatDoNotFitTogetherAreFoundOut(t *testing.T) {
 	}
 }
 
-// Issue 7: a role that is nobody's while processes start or change by turns is no
-// problem; one that stays so is.
+// Issue 7: a role without a process is no problem while processes start or are replaced
+// one by one; it becomes one when it stays so.
 func TestRoleThatIsNobodysForAMomentIsNotTold(t *testing.T) {
 	idle, at := firstSeen{}, time.Unix(0, 0)
 	seen := func(subject string) alerts.Observation {
@@ -81,8 +81,8 @@ func TestRoleThatIsNobodysForAMomentIsNotTold(t *testing.T) {
 	}
 }
 
-// Issue 7: whoever tells of problems tells of those that other processes see of
-// themselves, each once, and knows the accounts that others serve.
+// Issue 7: the process that sends alerts includes the problems that other processes
+// report of themselves, each once, and knows the accounts that they serve.
 func TestProblemsOfOtherProcessesAreSeen(t *testing.T) {
 	store, err := sqlite.Open(t.Context(), sqlite.Options{Dir: t.TempDir(), NewID: storeopen.NewID})
 	testutil.OK(t, err)

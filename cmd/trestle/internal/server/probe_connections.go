@@ -47,6 +47,8 @@ func connectionProblem(st activity.ConnStatus, started, now time.Time) (seen ale
 		seen.Code, seen.Evidence = alerts.Credentials, st.Paused
 	case st.State == activity.ConnConflict:
 		seen.Code = alerts.Conflict
+	case st.Deaf != "":
+		seen.Code, seen.Evidence = alerts.Deaf, st.Deaf
 	case now.Sub(heard) > heardWithin:
 		seen.Code = alerts.Deaf
 		if seen.Evidence == "" {
@@ -68,6 +70,24 @@ func panicProblem(st activity.ConnStatus, now time.Time) (seen alerts.Observatio
 	}
 	evidence := fmt.Sprintf("%s, at %s: it is kept, or ended as failed; the log has the stack", st.Panic.What, textout.FormatTime(st.Panic.At))
 	return alerts.Observation{Code: alerts.Panicked, Subject: st.Name, Evidence: evidence}, true
+}
+
+// probePrompts observes activated versions of prompts that are not there.
+func (mon *processMonitor) probePrompts() alerts.ConditionProbe {
+	return alerts.ConditionProbe{Codes: []alerts.ProblemCode{alerts.PromptMissing}, See: func(ctx context.Context) ([]alerts.Observation, error) {
+		if mon.prompts == nil {
+			return nil, nil
+		}
+		b, err := mon.prompts.Load(ctx)
+		if err != nil {
+			return nil, err
+		}
+		var all []alerts.Observation
+		for _, m := range b.Missing() {
+			all = append(all, alerts.Observation{Code: alerts.PromptMissing, Subject: m.Name(), Evidence: m.String()})
+		}
+		return all, nil
+	}}
 }
 
 // probeEntries observes entries that do not run, and a file on disk that is not in force.

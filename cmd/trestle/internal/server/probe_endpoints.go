@@ -89,7 +89,11 @@ func (e *endpointHealth) see(now time.Time) []alerts.Observation {
 	if e.words >= wordy {
 		add(alerts.NoActs, fmt.Sprintf("its last %d answers were words alone", e.words))
 	}
+	silent := e.silentSince(now)
 	if e.failed == nil {
+		if !silent.IsZero() {
+			add(alerts.ModelDown, "a call has waited for a word of its answer since "+silent.UTC().Format("15:04:05 MST"))
+		}
 		return all
 	}
 	switch llm.KindOf(e.failed) {
@@ -98,7 +102,7 @@ func (e *endpointHealth) see(now time.Time) []alerts.Observation {
 	case llm.NoModel:
 		add(alerts.NoModel, e.failed.Error())
 	case llm.Unavailable, llm.Timeout, llm.Garbled:
-		if now.Sub(e.since) >= downAfter {
+		if now.Sub(e.since) >= downAfter || !silent.IsZero() {
 			add(alerts.ModelDown, e.failed.Error())
 		}
 	case llm.Rejected:
@@ -130,6 +134,15 @@ func (as *agentSet) probeModels() alerts.ConditionProbe {
 	}
 }
 
+// silentSince returns since when the endpoint has been silent to a call for too long; zero
+// when it has not. e.mu is held.
+func (e *endpointHealth) silentSince(now time.Time) time.Time {
+	if m, ok := e.client.(*llm.RetryingModel); ok {
+		return m.SilentSince(now)
+	}
+	return time.Time{}
+}
+
 // setClient stores the client whose calls are followed.
 func (e *endpointHealth) setClient(client llm.ChatModel) {
 	e.mu.Lock()
@@ -148,16 +161,17 @@ func (e *endpointHealth) seeWindow(name string, used int) []alerts.Observation {
 	}
 	return []alerts.Observation{{
 		Code: alerts.Truncates, Subject: e.name,
-		Evidence: fmt.Sprintf("it refused a prompt as too long; prompts are cut to its window of %s tokens, and context_tokens is %s", textformat.Thousands(window), textformat.Thousands(used)),
+		Evidence: fmt.Sprintf("it refused a prompt as too long; prompts are cut to its window of %s tokens, and its agents would use %s", textformat.Thousands(window), textformat.Thousands(used)),
 	}}
 }
 
-// usedWindow returns the largest context_tokens of the agents of a model.
+// usedWindow returns the largest window that the agents of a model use.
 func (as *agentSet) usedWindow(m config.ModelEndpoint) int {
 	used := 0
 	for _, a := range as.Config().Agents {
 		if a.Model == m {
-			used = max(used, as.Config().SettingsFor(a.ID, "").ContextTokens)
+			tokens, _ := windowOf(as.Config(), a.ID, "", m, as.told)
+			used = max(used, tokens)
 		}
 	}
 	return used
@@ -200,4 +214,68 @@ func (as *agentSet) modelComponents(now time.Time) []console.Component {
 	}
 	slices.SortFunc(all[1:], func(a, b console.Component) int { return cmp.Compare(a.Name, b.Name) })
 	return all
+}
+
+// told is the [toldFacts] of the endpoints that agents use.
+func (as *agentSet) told(m config.ModelEndpoint, name string) llm.ModelFacts {
+	e, ok := as.health.Load(m)
+	if !ok {
+		return llm.ModelFacts{}
+	}
+	health := e.(*endpointHealth)
+	health.mu.Lock()
+	defer health.mu.Unlock()
+	return llm.CapabilityOf(health.client, name).Told
+}
+
+// When endpoints are asked what they tell of their models: those that are new, did not
+// answer or are near and did not tell a window, and the others.
+const (
+	factsInterval = time.Minute
+	factsRefresh  = time.Hour
+)
+
+// learnFacts asks the endpoints of agents what they tell of their models until ctx is done.
+// Agents run meanwhile, with what is assumed.
+func (as *agentSet) learnFacts(ctx context.Context) {
+	if as.Models != nil {
+		return
+	}
+	next := map[config.ModelEndpoint]time.Time{}
+	ticker := time.NewTicker(factsInterval)
+	defer ticker.Stop()
+	for {
+		as.health.Range(func(key, e any) bool {
+			m := key.(config.ModelEndpoint)
+			if time.Now().Before(next[m]) || ctx.Err() != nil {
+				return true
+			}
+			as.askFacts(ctx, m, e.(*endpointHealth), next)
+			return true
+		})
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+	}
+}
+
+// askFacts asks one endpoint and sets when it is asked next. Settings are computed anew once
+// it has told something else.
+func (as *agentSet) askFacts(ctx context.Context, m config.ModelEndpoint, e *endpointHealth, next map[config.ModelEndpoint]time.Time) {
+	before := as.told(m, m.Name)
+	e.mu.Lock()
+	client := e.client
+	e.mu.Unlock()
+	if err := llm.LearnFacts(ctx, client, m.Name); err != nil {
+		as.Log.Debug("the endpoint does not tell of its model", "entry", e.name, "error", err)
+		return
+	}
+	if next[m] = time.Now().Add(factsRefresh); as.told(m, m.Name).Window == 0 && isNearby(m.BaseURL) {
+		next[m] = time.Time{} // Ollama tells the window that it serves once the model is in memory
+	}
+	if as.told(m, m.Name) != before {
+		as.factsChanged.Add(1)
+	}
 }

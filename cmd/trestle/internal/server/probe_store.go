@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/backup"
@@ -12,6 +13,7 @@ import (
 	"github.com/trestle-bridge/trestle/internal/alerts"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/doctor"
+	"github.com/trestle-bridge/trestle/internal/money"
 	"github.com/trestle-bridge/trestle/internal/redact"
 	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/internal/store/sqlite"
@@ -30,8 +32,8 @@ const (
 	failingLong = 10 * time.Second
 	lostLately  = 5 * time.Minute
 	fullLately  = time.Minute // since a write found the disk full; it is tried again sooner
-	nearBudget  = 0.8
-	skewFresh   = time.Hour // a reading older than this says nothing of now
+	nearBudget  = 80          // percent
+	skewFresh   = time.Hour   // a reading older than this says nothing of now
 )
 
 // probeStore observes the metrics of the store.
@@ -148,31 +150,39 @@ func (cs *connectionSet) adapterOf(ctx context.Context, account string) (string,
 
 // observeBudgets observes daily budgets that are nearly or wholly spent.
 func (mon *processMonitor) observeBudgets(v alerts.StoreMetrics) []alerts.Observation {
-	all, agents, rooms := 0, map[string]int{}, map[string]int{}
+	var all money.UsedTokens
+	agents, rooms := map[string]money.UsedTokens{}, map[string]money.UsedTokens{}
 	for _, x := range v.Spent {
-		all += x.Tokens
-		agents[x.Agent] += x.Tokens
-		rooms[x.Space] += x.Tokens
+		all = all.Add(x.Used)
+		agents[x.Agent] = agents[x.Agent].Add(x.Used)
+		rooms[x.Space] = rooms[x.Space].Add(x.Used)
 	}
 	c := mon.Config()
-	found := spentOf("budget.per_day", all, c.SettingsFor("", "").Budget.PerDay)
+	known := !slices.ContainsFunc(c.Agents, func(a config.AgentEntry) bool { return !priced(c, a, mon.told) })
+	found := spentOf("budget.per_day", all, c.SettingsFor("", "").Budget.PerDay.Priced(known))
 	for agent, n := range agents {
-		found = append(found, spentOf("budget.agent_per_day of "+agent, n, c.SettingsFor(agent, "").Budget.AgentPerDay)...)
+		found = append(found, spentOf("budget.agent_per_day of "+agent, n, c.SettingsFor(agent, "").Budget.AgentPerDay.Priced(agentPriced(c, agent, mon.told)))...)
 	}
 	for room, n := range rooms {
 		key := mon.keyOf(spaces.SpaceID(room))
-		found = append(found, spentOf("budget.space_per_day of "+cmp.Or(key, room), n, c.SettingsFor("", key).Budget.SpacePerDay)...)
+		found = append(found, spentOf("budget.space_per_day of "+cmp.Or(key, room), n, c.SettingsFor("", key).Budget.SpacePerDay.Priced(known))...)
 	}
 	return found
 }
 
-// spentOf compares what was spent with a budget; 0 is no limit.
-func spentOf(name string, spent, budget int) []alerts.Observation {
-	seen := alerts.Observation{Code: alerts.BudgetSpent, Subject: name, Evidence: fmt.Sprintf("%d of %d tokens", spent, budget)}
+// agentPriced reports whether the prices of an agent's models are known.
+func agentPriced(c *config.Config, agent string, told toldFacts) bool {
+	a, _ := c.Agent(agent)
+	return priced(c, a, told)
+}
+
+// spentOf compares what was spent with a budget.
+func spentOf(name string, spent money.UsedTokens, budget money.SpendLimit) []alerts.Observation {
+	seen := alerts.Observation{Code: alerts.BudgetSpent, Subject: name, Evidence: budget.Compare(spent)}
 	switch {
-	case budget <= 0 || float64(spent) < nearBudget*float64(budget):
+	case budget.Share(spent) < nearBudget:
 		return nil
-	case spent < budget:
+	case !budget.Reached(spent):
 		seen.Code = alerts.BudgetNear
 	}
 	return []alerts.Observation{seen}

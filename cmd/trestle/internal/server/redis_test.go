@@ -17,8 +17,8 @@ import (
 	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
-// DELIVERY 2.7: processes of one record find one another on a Redis, and nobody else: an
-// installation that uses the same server is shown nothing of what happens in it.
+// DELIVERY 2.7: processes of one database find one another on a Redis, and only those:
+// another installation on the same server receives none of their events.
 func TestInstallationsShareARedisAndNothingElse(t *testing.T) {
 	var database testservers.PostgresServer
 	var server testservers.RedisServer

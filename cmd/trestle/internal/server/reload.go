@@ -34,6 +34,7 @@ func (am *AccountManager) replaceConfig(ctx context.Context, next *config.Config
 	defer am.Opening.Unlock()
 	am.Current.Store(next)
 	am.settings.Clear()
+	am.tools.Reload(next)
 	am.shell.SetAgents(am.agents())
 	local, err := am.openConfigured(ctx)
 	if err != nil {

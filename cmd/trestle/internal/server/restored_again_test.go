@@ -31,7 +31,7 @@ func newRelayedRoom(t *testing.T, config string) *world {
 	return w
 }
 
-// backup copies the record as it stands.
+// backup copies the database in its present state.
 func (w *world) backup() string {
 	w.t.Helper()
 	file := filepath.Join(w.t.TempDir(), "monday.db")
@@ -64,9 +64,9 @@ func (w *world) copies(words ...string) map[string]int {
 	return n
 }
 
-// DELIVERY 2.2-1, 2.2-4: a restored record learns what was said since the backup, and
-// nobody is answered, nor is anything carried to other chats, a second time: not when
-// Discord still has the session of then, either, nor in threads.
+// DELIVERY 2.2-1, 2.2-4: a restored database receives the messages since the backup,
+// and no message is answered, or copied to other chats, a second time: not when Discord
+// still has the session of then, either, nor in threads.
 func TestARestoredRecordAnswersNobodyASecondTime(t *testing.T) {
 	for _, session := range []string{"resumed", "forgotten"} {
 		t.Run(session, func(t *testing.T) {

@@ -3,6 +3,7 @@ package server
 import (
 	"bytes"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -38,7 +39,15 @@ var updateScenes = flag.Bool("update-scenes", false, "rewrite the expected parts
 //	-- log --      what the spaces' logs hold afterwards
 //	-- inner --    what the minds' inner logs hold
 //	-- sent --     what is in the chats
+//	-- seen --     what was in them at the lines "look"
+//	-- presses --  what those who pressed buttons were told alone
+//	-- sessions -- what Slack shows of an agent: the states of its sessions, titles, prompts
+//	-- reactions -- reactions that bots set and took back
+//	-- rated --    how people rated what agents said
+//	-- replies --  what programs were answered, and what was posted to the address for replies
 //	-- drafts --   what was shown in them that is no message
+//	-- health --   what was not healthy at the lines "health", with the time since the start
+//	-- problems -- what operators were told of
 //	-- frame --    the last frame the model was shown; "-- frame 2 --" is the second
 //
 // Sections after model are compared when they are there; -update-scenes
@@ -53,7 +62,11 @@ func TestScenes(t *testing.T) {
 			archive, err := txtar.ParseFile(file)
 			testutil.OK(t, err)
 			before := txtar.Format(archive)
-			synctest.Test(t, func(t *testing.T) { playScene(t, archive) })
+			for _, platform := range platformsOf(archive) {
+				t.Run(platform, func(t *testing.T) {
+					synctest.Test(t, func(t *testing.T) { playScene(t, archive, platform) })
+				})
+			}
 			if after := txtar.Format(archive); *updateScenes && !bytes.Equal(before, after) && !t.Failed() {
 				testutil.OK(t, os.WriteFile(file, after, 0o644))
 			}
@@ -61,15 +74,44 @@ func TestScenes(t *testing.T) {
 	}
 }
 
+// everyPlatform is the first line of the configuration of a scene that is played on each
+// platform, with the same outcome: in direct chats on Telegram, else in channels of a
+// server. The kind of its chats is "here".
+const everyPlatform = "# telegram, slack and discord\n"
+
+// platformRooms is the configuration of a platform's rooms in such a scene.
+var platformRooms = map[string]string{
+	"telegram": "admit: open\n",
+	"slack":    "servers: {\"acme:T0000001\": {agents: [ada], wake: mention}}\n",
+	"discord":  "servers: {\"guild:3\": {agents: [ada], wake: mention}}\n",
+}
+
+// platformsOf returns the platforms on which a scene is played; "" where its configuration
+// tells.
+func platformsOf(a *txtar.Archive) []string {
+	for _, f := range a.Files {
+		if f.Name == "config" && strings.HasPrefix(string(f.Data), everyPlatform) {
+			return []string{"telegram", "slack", "discord"}
+		}
+	}
+	return []string{""}
+}
+
 // playScene runs one scene and compares, or with -update-scenes replaces, what
-// it expects.
-func playScene(t *testing.T, a *txtar.Archive) {
+// it expects. What a scene expects on every platform is taken from the first one, and so
+// are frames, in which chats have their kinds.
+func playScene(t *testing.T, a *txtar.Archive, platform string) {
 	t.Helper()
 	parts := map[string]string{}
 	for _, f := range a.Files {
 		parts[f.Name] = string(f.Data)
 	}
-	w := newWorld(t, parts["config"], script(t, parts["model"])...)
+	kind := platform
+	if platform == "telegram" {
+		kind = "direct"
+	}
+	parts["updates"] = regexp.MustCompile(`(?m)^(chat \w+) here `).ReplaceAllString(parts["updates"], "$1 "+kind+" ")
+	w := newWorld(t, strings.Replace(parts["config"], everyPlatform, "# "+platform+"\n"+platformRooms[platform], 1), script(t, parts["model"])...)
 	s := &scene{world: w, parts: parts, labels: map[string]int64{}}
 	for line := range strings.Lines(parts["updates"]) {
 		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
@@ -80,10 +122,11 @@ func playScene(t *testing.T, a *txtar.Archive) {
 	for i, f := range a.Files {
 		got, known := w.render(f.Name)
 		got = w.slack.named(got)
-		if !known {
+		elsewhere := platform == "slack" || platform == "discord"
+		if !known || elsewhere && strings.HasPrefix(f.Name, "frame") {
 			continue
 		}
-		if *updateScenes {
+		if *updateScenes && !elsewhere {
 			a.Files[i].Data = []byte(got)
 		} else if diff := cmp.Diff(string(f.Data), got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", f.Name, diff)
@@ -110,15 +153,22 @@ type scene struct {
 //	PERSON@CHAT: text            PERSON@CHAT/TOPIC =label re other: text
 //	edit PERSON@CHAT label: text
 //	react PERSON@CHAT label: 👍  pin PERSON@CHAT label
+//	press PERSON@CHAT label: Once   a button, by its label or its value; the label "last" is
+//	                                what a bot said last in the chat
+//	stops PERSON@CHAT               the platform's own Stop
 //	joins PERSON@CHAT            leaves PERSON@CHAT
 //	rename PERSON@CHAT: title    promote PERSON@CHAT (the bot, by them)
 //	file PERSON@CHAT: name.csv
 //	kick CHAT                    add CHAT               migrate CHAT
 //	pair PERSON [ROLE]           pair telegram:CHAT
+//	event HOOK KEY: {"text": …}  a program posts, and the answer is noted
 //	wait 5m                      restart                & stop … start
+//	health                       notes what is not healthy, and looks for problems
+//	look                         notes what is in the chats now
 //	reload NAME                  takes over the section "config NAME" while it runs
 //	fault METHOD REFUSE-STATUS [RETRY-AFTER]
-var sceneLine = regexp.MustCompile(`^(?:(slash|edit|react|pin|joins|leaves|rename|promote|delete|file) )?(\w+)@(\w+)(?:/(\w+))?((?: =\w+)?)((?: re \w+)?)((?: \w+)?)(?:: (.*))?$`)
+//	fault posts                  has the platform refuse the next message
+var sceneLine = regexp.MustCompile(`^(?:(slash|press|stops|opens|looks|edit|react|pin|joins|leaves|rename|promote|delete|file) )?(\w+)@(\w+)(?:/(\w+))?((?: =\w+)?)((?: re \w+)?)((?: \w+)?)(?:: (.*))?$`)
 
 func (s *scene) do(t *testing.T, line string) {
 	t.Helper()
@@ -129,15 +179,26 @@ func (s *scene) do(t *testing.T, line string) {
 		s.addChat(words[1], words[2], words[3:])
 	case words[0] == "topic":
 		s.addTopic(words[1], words[2])
+	case words[0] == "event":
+		_, body, _ := strings.Cut(line, ": ")
+		said, err := s.door.posts(t.Context(), words[1], strings.TrimSuffix(words[2], ":"), body)
+		testutil.OK(t, err)
+		s.door.mu.Lock()
+		s.door.replies.WriteString(said)
+		s.door.mu.Unlock()
 	case words[0] == "wait":
 		d, err := time.ParseDuration(words[1])
 		testutil.OK(t, err)
 		pass(d)
+	case words[0] == "health":
+		s.noteHealth()
+	case words[0] == "look":
+		fmt.Fprintf(&s.seen, "after %s\n%s", s.since(time.Now()), s.sent())
 	case words[0] == "reload":
 		s.reload(s.parts["config "+words[1]])
 	case words[0] == "restart":
 		s.restart()
-	case words[0] == "stop": // what is said until the start arrives together
+	case words[0] == "stop": // messages posted until the start arrive together
 		s.end()
 	case words[0] == "start":
 		s.start()
@@ -147,6 +208,8 @@ func (s *scene) do(t *testing.T, line string) {
 		s.pairs(words[1], words[2:])
 	case words[0] == "fault":
 		s.fault(words[1:])
+	case words[0] == "redeliver": // the last events, as Slack may
+		s.slack.app.Redeliver(4)
 	case words[0] == "lose":
 		s.discord.lose(words[1])
 	case m != nil && s.slack.has(m[3]):
@@ -175,9 +238,20 @@ func (s *scene) person(t *testing.T, m []string) {
 	if person == nil {
 		person = s.addPerson(who)
 	}
+	if sent := chat.Sent(); about == "last" && len(sent) > 0 {
+		about = strconv.FormatInt(sent[len(sent)-1].ID, 10)
+	}
 	switch verb {
 	case "edit":
 		chat.Edits(s.message(about), text)
+	case "press":
+		if !person.Presses(chat, s.message(about), text) {
+			person.PressesData(chat, s.message(about), text) // as a client may that was made for it
+		}
+	case "stops":
+		if !person.StopsDraft(chat) {
+			t.Errorf("%s sees no draft to stop", who)
+		}
 	case "react":
 		chat.Reacts(person, s.message(about), text)
 	case "pin":
@@ -247,14 +321,15 @@ func goesOn(next []string, line string) bool {
 	return false
 }
 
-var scriptForm = regexp.MustCompile(`^(\w+) (thinks|acts|rests|fails|slowly|grows)(?: (\S+))?: ?(.*)$`)
+var scriptForm = regexp.MustCompile(`^(\w+) (thinks|acts|rests|fails|hangs|slowly|grows)(?: (\S+))?: ?(.*)$`)
 
 // scriptLine reads one line:
 //
 //	ada thinks: free text
 //	ada acts: send_message {"text":"hi"} && note {"text":"x"} || text beside the acts
 //	ada rests: Responded to Kai about lunch. …
-//	ada fails: timeout
+//	ada fails: timeout                         ada fails: denied Insufficient balance     ada fails: too_long 8192
+//	ada hangs:                                 for five minutes, or until it is not waited for
 //	ada slowly 5s: send_message {"text":"hi"}
 //	ada grows 1s: send_message {"text":"hi"}   four words a second
 func scriptLine(t *testing.T, line string, n int) llmtest.ScriptStep {
@@ -266,13 +341,24 @@ func scriptLine(t *testing.T, line string, n int) llmtest.ScriptStep {
 	agent, verb, arg, rest := m[1], m[2], m[3], strings.ReplaceAll(m[4], `\n`, "\n")
 	thinking := verb == "thinks"
 	step := llmtest.ScriptStep{When: func(r llm.ModelRequest) bool {
-		return strings.Contains(r.Messages[0].Text, "(entity agent:"+agent+")") && (!thinking || r.NoCalls) && (verb == "fails" || thinking == r.NoCalls)
+		return strings.Contains(r.Messages[0].Text, "(entity agent:"+agent+")") && (!thinking || r.NoCalls) && (verb == "fails" || verb == "hangs" || thinking == r.NoCalls)
 	}}
 	switch verb {
 	case "thinks", "rests":
 		step.Response = llmtest.Says(rest).Response
 	case "fails":
-		step.Err = llmtest.Fails(kindNamed(t, rest)).Err
+		kind, words, _ := strings.Cut(rest, " ")
+		failure := llmtest.Fails(kindNamed(t, kind)).Err.(*llm.Error) //nolint:errorlint,forcetypeassert // as it is made
+		switch window, err := strconv.Atoi(words); {
+		case err == nil:
+			failure.Window = window
+		case words != "":
+			failure.Err = errors.New(words)
+		}
+		step.Err = failure
+	case "hangs":
+		step.Err = &llm.Error{Kind: llm.Timeout, Hung: true, Err: errors.New("no word of an answer")}
+		return delayed(t, step, "5m")
 	default:
 		calls, beside, _ := strings.Cut(rest, " || ")
 		for i, call := range strings.Split(calls, " && ") {

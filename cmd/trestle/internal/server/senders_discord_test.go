@@ -67,8 +67,8 @@ func discordSenders(w *world) []wireSender {
 	}
 }
 
-// SECURITY S1, Discord's third of the matrix. That the configuration calls the one
-// who is let in elsewhere and the one who is not here one person lets nobody in.
+// SECURITY S1, Discord's third of the matrix. A person who is admitted elsewhere does
+// not admit their other identity here, although the configuration links the two.
 func TestNobodyUnauthorisedWakesAnAgentOnDiscord(t *testing.T) {
 	wireStage{
 		config: fmt.Sprintf("# discord\npeople: {them: {accounts: [\"telegram:%d\", \"guild:%[1]d\"]}}\n", theirID), owner: fmt.Sprintf("guild:%d", ownersID),

@@ -44,9 +44,9 @@ type wireStage struct {
 	deliver   func(w *world, event json.RawMessage) error
 }
 
-// play plays 4 modes x 12 kinds of sender through the fake platform, the adapter,
-// the border, the record and the shell. Nobody wakes an agent who is not let in,
-// and what they wrote is nowhere on the disk.
+// play plays 4 modes x 12 kinds of sender through the fake platform, the adapter, the
+// bridge, the store and the shell. A sender who is not admitted wakes no agent, and
+// their text is nowhere on the disk.
 func (s wireStage) play(t *testing.T) {
 	t.Helper()
 	cells, unauthorised, woken := 0, 0, 0

@@ -208,10 +208,10 @@ func (s *Server) openAccounts(trusted bool) {
 // startExtensions starts what may fail alone. It waits for adapters in parallel, and for a
 // bounded time.
 func (s *Server) startExtensions(ctx context.Context, g *errgroup.Group) {
-	_ = s.Boot.Stage("model", s.checkModel) // the report has the error
-	for _, later := range []string{"skill_sources", "tool_sync", "semantic_embeddings"} {
-		_ = s.Boot.Stage(later, func() error { return errSkipped }) // there is nothing of the kind to load
-	}
+	_ = s.Boot.Stage("model", s.checkModel)         // the report has the error
+	_ = s.Boot.Stage("skill_sources", s.loadSkills) // the report has the error
+	s.syncTools(ctx, g)
+	_ = s.Boot.Stage("semantic_embeddings", func() error { return errSkipped }) // there is nothing of the kind to load
 	_ = s.Boot.Stage("scheduler_init", func() error {
 		s.scheduled.Store(true)
 		for _, part := range s.workers() {
@@ -230,11 +230,39 @@ func (s *Server) startExtensions(ctx context.Context, g *errgroup.Group) {
 	})
 }
 
+// loadSkills tells what came of reading the folders of skills.
+func (s *Server) loadSkills() error {
+	if len(s.Config().Tools.Skills) == 0 {
+		return errSkipped
+	}
+	_, err := s.tools.Skills()
+	return err
+}
+
+// syncTools has the stage of tool servers end once each has been asked for its tools. The
+// start does not wait for it.
+func (s *Server) syncTools(ctx context.Context, g *errgroup.Group) {
+	if len(s.Config().Tools.Servers) == 0 || !s.Config().HasRole(config.RoleMinds) {
+		_ = s.Boot.Stage("tool_sync", func() error { return errSkipped })
+		return
+	}
+	g.Go(func() error {
+		_ = s.Boot.Stage("tool_sync", func() error { // the report has the error
+			err := s.tools.AwaitServers(ctx)
+			if ctx.Err() != nil {
+				return errSkipped
+			}
+			return err
+		})
+		return nil
+	})
+}
+
 // workers returns what this process runs by its roles.
 func (s *Server) workers() []func(context.Context) error {
 	all := []func(context.Context) error{s.watchPeers, s.publishStatus, s.removeUnused}
 	if s.Config().HasRole(config.RoleMinds) {
-		all = append(all, s.shell.Run, s.presence.Run,
+		all = append(all, s.runAgents, s.presence.Run, func(ctx context.Context) error { return s.prompts.Watch(ctx, promptInterval, s.Log) },
 			func(ctx context.Context) error { return s.runExclusive(ctx, dutyVoices, nil, s.runTranscription) },
 			func(ctx context.Context) error { return s.runExclusive(ctx, dutyFrames, nil, s.deleteFrames) })
 	}

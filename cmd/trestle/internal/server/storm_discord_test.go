@@ -93,8 +93,8 @@ func TestWhatDiscordNeverTakesHoldsUpNothing(t *testing.T) {
 }
 
 // DELIVERY F24, I2, I11: an edit before its original, a reply before its parent, a
-// delete of what nobody knows, and all of it twice, leave a sound log in which
-// each thing stands once.
+// delete of an unknown message, and all of it twice, leave a sound log in which each
+// fact is recorded once.
 func TestDiscordsEventsOutOfOrderLeaveASoundLog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, "# discord\nagents: {ada: {name: Ada}}\nservers:\n  \"guild:3\": {agents: [ada], wake: none}\n")

@@ -118,8 +118,8 @@ func TestWhatSlackTellsAgainIsAnsweredOnce(t *testing.T) {
 }
 
 // DELIVERY F24, I2, I11: an edit before its original, a reply before its parent, a
-// delete of what nobody knows, and all of it twice, leave a sound log in which each
-// thing stands once.
+// delete of an unknown message, and all of it twice, leave a sound log in which each
+// fact is recorded once.
 func TestSlacksEventsOutOfOrderLeaveASoundLog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, "# slack\nagents: {ada: {name: Ada}}\nservers:\n  \"acme:T0000001\": {agents: [ada], wake: none}\n")

@@ -62,7 +62,7 @@ func TellStory(t *testing.T) (config, record []byte, names map[string]string) {
 			t.Fatal(err)
 		}
 	})
-	for form, with := range map[string]string{ // nobody answers there, and no credential is in a file
+	for form, with := range map[string]string{ // no server answers there, and no credential is in a file
 		`(?m)^data: .*$`: "data: ./data", `(?m)^model: .*\n`: "", `token: "[^"]*"`: `token: "$${TELEGRAM_BOT_TOKEN}"`,
 		`http://telegram.test`: "http://127.0.0.1:1",
 	} {

@@ -136,6 +136,9 @@ func (y *story) unpack(t *testing.T, folder string) {
 	testutil.OK(t, os.Mkdir(filepath.Join(folder, "data"), 0o700))
 	testutil.OK(t, os.WriteFile(filepath.Join(folder, "data", "trestle.db"), y.record, 0o600))
 	testutil.OK(t, os.WriteFile(filepath.Join(folder, "trestle.yaml"), y.config, 0o600))
+	testutil.OK(t, os.Mkdir(filepath.Join(folder, "prompts"), 0o700))
+	testutil.OK(t, os.WriteFile(filepath.Join(folder, "prompts", "offer@2.md"), []byte("NEW ROOM: you may offer to set it up.\n"), 0o600))
+	testutil.OK(t, os.WriteFile(filepath.Join(folder, "prompts", "ofer@3.md"), []byte("NEW ROOM.\n"), 0o600))
 }
 
 // words splits a command line, with names in place of what they stand for.
@@ -196,7 +199,7 @@ func (y *story) plain(s stage, answer string) string {
 	return answer
 }
 
-// A transcript without its command would be read by nobody.
+// A transcript without its command would be compared with nothing.
 func TestEveryTranscriptHasItsCommand(t *testing.T) {
 	names := commandNames(new(cli.Environment).Command())
 	files, err := filepath.Glob("testdata/commands/*.txt")
@@ -220,7 +223,7 @@ func TestActsAreComparedWithThoseOfARun(t *testing.T) {
 	if want := "from $ACTS to HASH\n  added    send_file\n"; !strings.Contains(got, want) {
 		t.Errorf("it is not said that %q:\n%s", want, got)
 	}
-	if want := "$ACTS   18 "; !strings.Contains(got, want) || !strings.Contains(got, "version HASH\n") {
+	if want := "$ACTS   16 "; !strings.Contains(got, want) || !strings.Contains(got, "version HASH\n") {
 		t.Errorf("the list of versions lacks %q:\n%s", want, got)
 	}
 }

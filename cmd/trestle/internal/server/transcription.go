@@ -9,7 +9,6 @@ import (
 
 	"github.com/trestle-bridge/trestle/activity/media"
 	"github.com/trestle-bridge/trestle/internal/llm"
-	"github.com/trestle-bridge/trestle/internal/llm/openai"
 	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -32,7 +31,12 @@ func (fm *fileManager) runTranscription(ctx context.Context) error {
 			fm.Log.Error("voices are not heard", "error", err)
 			return nil
 		}
-		hearer = transcriptionEndpoint{endpoint, name}
+		transcriber, ok := endpoint.(llm.AudioTranscriber)
+		if !ok {
+			fm.Log.Error("voices are not heard: the provider of the model transcribes nothing", "provider", fm.Config().Model.Provider)
+			return nil
+		}
+		hearer = transcriptionEndpoint{transcriber, name, func(u llm.TokenUsage) spaces.TokenUsage { return fm.usageAt(name, u) }}
 	}
 	s := media.NewTranscriptionWorker(fm.border, fm.files, hearer, media.TranscriptionOptions{Model: name, Allowed: fm.mayTranscribe, Logger: fm.Log})
 	fm.voices.Store(s)
@@ -46,13 +50,14 @@ func (fm *fileManager) mayTranscribe(ctx context.Context, v media.VoiceMessage, 
 		return false, err
 	}
 	b := fm.Config().SettingsFor("", fm.keyOf(v.Space)).Budget
-	return (b.PerDay == 0 || spent.All < b.PerDay) && (b.SpacePerDay == 0 || spent.Space < b.SpacePerDay), nil
+	return !b.PerDay.Reached(spent.All) && !b.SpacePerDay.Reached(spent.Space), nil
 }
 
 // transcriptionEndpoint is a model that transcribes voices, with its endpoint.
 type transcriptionEndpoint struct {
-	endpoint *openai.Client
+	endpoint llm.AudioTranscriber
 	model    string
+	usage    func(llm.TokenUsage) spaces.TokenUsage
 }
 
 var _ media.VoiceTranscriber = transcriptionEndpoint{}
@@ -63,7 +68,7 @@ func (h transcriptionEndpoint) Transcribe(ctx context.Context, name string, reco
 	if e, ok := errors.AsType[*llm.Error](err); ok && !e.Kind.Retryable() && e.Kind != llm.Denied {
 		err = fmt.Errorf("%w: %w", media.ErrInaudible, err)
 	}
-	usage := spaces.TokenUsage{Prompt: u.Prompt, Output: u.Output}
+	usage := h.usage(u)
 	if err == nil {
 		usage.Calls = 1
 	}

@@ -76,7 +76,7 @@ func TestVoicesAreHeardOnceAndAnswered(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if heard := w.dictated.heard(); hears && (len(heard) != 2 || heard[0] != "voice.ogg" || spent.All == 0) || !hears && len(heard) > 0 {
+			if heard := w.dictated.heard(); hears && (len(heard) != 2 || heard[0] != "voice.ogg" || spent.All.Tokens == 0) || !hears && len(heard) > 0 {
 				t.Errorf("hears %t: heard %q, spent %+v", hears, heard, spent)
 			}
 			w.stop()

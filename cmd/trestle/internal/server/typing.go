@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 
+	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -15,8 +16,8 @@ type typingNotifier struct {
 }
 
 type typingEvent struct {
-	space  spaces.SpaceID
-	thread spaces.ThreadID
+	spaces.RunSign
+	rested <-chan bool
 }
 
 // newTypingNotifier returns a notifier over these connections, which shows nothing before Run.
@@ -25,10 +26,10 @@ func newTypingNotifier(cs *connectionSet) *typingNotifier {
 	return cs.presence
 }
 
-// Active reports that an agent is at work in a thread. It never blocks.
-func (t *typingNotifier) Active(space spaces.SpaceID, thread spaces.ThreadID) {
+// Active implements [shell.TypingNotifier].
+func (t *typingNotifier) Active(s spaces.RunSign, rested <-chan bool) {
 	select {
-	case t.signs <- typingEvent{space, thread}:
+	case t.signs <- typingEvent{s, rested}:
 	default: // a missing typing sign is harmless
 	}
 }
@@ -46,26 +47,32 @@ func (t *typingNotifier) Run(ctx context.Context) error {
 }
 
 func (t *typingNotifier) show(ctx context.Context, s typingEvent) {
-	chats, err := t.conns.mapping.External(ctx, s.space)
+	chats, err := t.conns.mapping.External(ctx, s.Space)
 	if err != nil {
-		t.conns.Log.Debug("chats of a space not readable", "space", s.space, "error", err)
+		t.conns.Log.Debug("chats of a space not readable", "space", s.Space, "error", err)
 		return
 	}
 	for _, c := range chats {
 		if out := t.conns.egress(c.Account); out != nil {
-			out.Typing(ctx, c.Chat, t.threadIn(ctx, c, s, len(chats)))
+			thread := t.threadIn(ctx, c, s, len(chats))
+			at := adapters.MessageRef{Chat: c.Chat, Thread: string(thread)}
+			if c.Account == s.Message.Account && c.Chat == s.Message.Chat {
+				at.Message = s.Message.Message
+				out.ShowRun(s.RunSign, thread, s.rested)
+			}
+			out.Typing(ctx, at)
 		}
 	}
 }
 
 // threadIn returns the chat's id of the thread of a sign; the space has several chats.
 func (t *typingNotifier) threadIn(ctx context.Context, c spaces.ChatMapping, s typingEvent, several int) spaces.ThreadID {
-	if s.thread == "" || several < 2 {
-		return s.thread
+	if s.Thread == "" || several < 2 {
+		return s.Thread
 	}
-	m, err := t.conns.Store.Border().ThreadAnchor(ctx, c.Account, c.Chat, s.space, s.thread)
+	m, err := t.conns.Store.Border().ThreadAnchor(ctx, c.Account, c.Chat, s.Space, s.Thread)
 	if err != nil {
-		t.conns.Log.Debug("thread of a space not readable", "space", s.space, "error", err)
+		t.conns.Log.Debug("thread of a space not readable", "space", s.Space, "error", err)
 	}
 	return m.There
 }

@@ -19,16 +19,18 @@ import (
 )
 
 // A doorway is how the platforms call the program of a world whose configuration says
-// "telegram calls" or "slack calls" in its first line: the proxy that an operator has
+// "telegram calls", "slack calls" or "hook calls" in its first line: the proxy that an operator has
 // before webhook_listen. A nil one is none.
 type doorway struct {
-	telegram, slack bool // who calls
+	telegram, slack, hook bool // who calls
 
 	mu     sync.Mutex // guards what follows
 	dial   func(ctx context.Context, network, name string) (net.Conn, error)
 	rng    *rand.Rand
 	worse  bool     // what passes is lost and doubled
 	passed []func() // calls, to be made again
+
+	replies strings.Builder // what was posted to the address for replies
 }
 
 // doorName is what the program listens on.
@@ -39,7 +41,7 @@ func newDoorway(w *world, first string) *doorway {
 		return nil
 	}
 	return &doorway{
-		telegram: strings.Contains(first, "telegram calls"), slack: strings.Contains(first, "slack calls"),
+		telegram: strings.Contains(first, "telegram calls"), slack: strings.Contains(first, "slack calls"), hook: strings.Contains(first, "hook calls"),
 		dial: w.network.DialContext, rng: rand.New(rand.NewPCG(0, 11)),
 	}
 }
@@ -71,6 +73,48 @@ func (d *doorway) address() string {
 		return ""
 	}
 	return ", webhook_url: \"https://bots.example/tg/ada\""
+}
+
+// hookToken is the bearer token of the hook "ci".
+const hookToken = "token-of-the-build-server"
+
+// hooks is the line of the hook under adapters.
+func (d *doorway) hooks() string {
+	if d == nil || !d.hook {
+		return ""
+	}
+	return "  ci: {type: hook, token: " + hookToken + ", reply_url: \"http://replies.test/ci\", reply_secret: secret-of-the-replies}\n"
+}
+
+// takes notes a reply.
+func (d *doorway) takes(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil || r.Header.Get("Webhook-Signature") == "" {
+		w.WriteHeader(http.StatusBadRequest)
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	_, text, _ := bytes.Cut(body, []byte(`,`)) // the id is another each time
+	d.replies.Write(append(text, '\n'))
+}
+
+// posts has a program post an event, and returns what it is answered.
+func (d *doorway) posts(ctx context.Context, hook, key, body string) (string, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "https://bots.example/hooks/"+hook, strings.NewReader(body))
+	if err != nil {
+		return "", err
+	}
+	r.Header.Set("Authorization", "Bearer "+hookToken)
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Idempotency-Key", key)
+	resp, err := d.client().Do(r)
+	if err != nil {
+		return "", err
+	}
+	defer resp.Body.Close()
+	said, err := io.ReadAll(resp.Body)
+	return resp.Status + " " + string(said), err
 }
 
 // calls has the fake Telegram call, if it is told to, until the test is over.
@@ -131,7 +175,7 @@ func (d *doorway) pass(r *http.Request, body []byte) (*http.Response, error) {
 	return (&http.Transport{DialContext: dial, DisableKeepAlives: true}).RoundTrip(r)
 }
 
-// again passes a call once more; nobody looks at the answer.
+// again passes a call once more and ignores the answer.
 func (d *doorway) again(r *http.Request, body []byte) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), time.Minute)
 	defer cancel()

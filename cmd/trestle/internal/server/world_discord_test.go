@@ -21,9 +21,10 @@ import (
 //	edit PERSON@CHAT label: text           delete PERSON@CHAT label
 //	react PERSON@CHAT label: 👍            file PERSON@CHAT: name.csv
 //	slash PERSON@CHAT: stop now            joins PERSON@CHAT    leaves PERSON@CHAT
+//	press PERSON@CHAT label: Once          (a button, by its label or its value)
 //	lose resumed|forgotten                 (the connection, and perhaps the session)
 //
-// The label "last" is what the bot said last in the chat, and CHAT/first the thread
+// The label "last" is what the bot said last in the chat, "first" what it said first, and CHAT/first the thread
 // on what it said first, CHAT/last and CHAT/label likewise.
 //
 // A nil one is no Discord; its methods may be called.
@@ -127,7 +128,10 @@ func (s *discordSide) acts(t *testing.T, m []string) {
 		if m[6] == " re last" {
 			reply = last
 		}
-		if m[7] == " last" {
+		switch m[7] {
+		case " first":
+			about = sent[0].ID
+		case " last":
 			about = last
 		}
 	}
@@ -136,6 +140,8 @@ func (s *discordSide) acts(t *testing.T, m []string) {
 		room.Edits(about, text)
 	case "delete":
 		room.Deletes(about)
+	case "press":
+		room.Presses(person, s.bot, about, text)
 	case "react":
 		room.Reacts(person, about, text)
 	case "file":
@@ -219,6 +225,9 @@ func (s *discordSide) sent() string {
 			if m.Edited {
 				out.WriteString(" (edited)")
 			}
+			for _, label := range m.Buttons {
+				out.WriteString(" [" + label + "]")
+			}
 			for _, emoji := range m.Reactions {
 				out.WriteString(" " + emoji)
 			}
@@ -226,6 +235,30 @@ func (s *discordSide) sent() string {
 		}
 	}
 	return s.named(out.String())
+}
+
+// presses renders the presses of buttons, and what people were told alone.
+func (s *discordSide) presses() string {
+	if s == nil {
+		return ""
+	}
+	var out strings.Builder
+	for _, name := range s.names {
+		for _, p := range s.rooms[name].PressedButtons() {
+			who := ""
+			for known, person := range s.people {
+				if person.ID == p.Who {
+					who = known
+				}
+			}
+			state := "acknowledged"
+			if p.Reply == 0 {
+				state = "given up"
+			}
+			fmt.Fprintf(&out, "%s %s: %s: %s%s\n", name, who, p.CustomID, state, strings.Join(append([]string{""}, p.Told...), "; told alone: "))
+		}
+	}
+	return out.String()
 }
 
 // named writes the scene's own names for messages in place of Discord's, where

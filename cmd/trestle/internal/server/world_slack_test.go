@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -19,8 +20,17 @@ import (
 //	PERSON@CHAT =label: text     PERSON@CHAT/label: text     (in the thread of that message)
 //	edit PERSON@CHAT label: text           delete PERSON@CHAT label
 //	react PERSON@CHAT label: name          file PERSON@CHAT: name.csv
+//	press PERSON@CHAT label: Once          (a button, by its label or its value)
+//	stops PERSON@CHAT: label               (by Slack's Stop in the thread of that message)
+//	redeliver                              (Slack delivers the last events again)
+//	opens PERSON@CHAT                      (the direct chat with an agent; the thread is "chat")
+//	looks PERSON@CHAT: OTHER               (at another channel, beside the direct chat)
 //
-// The label "last" is what the app said last in the channel.
+// With "slack agent" in the comment the app is declared an agent, with "assistant view" one
+// of the older form.
+//
+// The label "last" is what the app said last in the channel, and "first" what it said
+// first.
 //
 // A nil one is no Slack; its methods may be called.
 type slackSide struct {
@@ -36,13 +46,13 @@ type slackSide struct {
 // slackSecret is what Slack signs with when it calls.
 const slackSecret = "0123456789abcdef0123456789abcdef"
 
-func newSlackSide(w *world) *slackSide {
+func newSlackSide(w *world, agent, assistant bool) *slackSide {
 	w.t.Helper()
 	s := &slackSide{
 		Server: fakeslack.New(fakeslack.Options{Client: w.door.client()}), w: w,
 		rooms: map[string]*fakeslack.WorkspaceChannel{}, people: map[string]*fakeslack.HumanUser{}, labels: map[string]string{},
 	}
-	app := fakeslack.AppProfile{Name: "Acme", BotToken: "xoxb-world", AppToken: "xapp-world"}
+	app := fakeslack.AppProfile{Name: "Acme", BotToken: "xoxb-world", AppToken: "xapp-world", Agent: agent, AssistantView: assistant}
 	if s.called() {
 		app.SigningSecret, app.EventsURL = slackSecret, "https://bots.example/slack/events"
 	}
@@ -81,8 +91,8 @@ func (s *slackSide) idle() bool {
 
 func (s *slackSide) has(room string) bool { return s != nil && s.rooms[room] != nil }
 
-// open opens a channel and invites the app.
-func (s *slackSide) open(name string, who []string) {
+// open opens a channel and invites the app, or the direct chat of a person.
+func (s *slackSide) open(name string, direct bool, who []string) {
 	var people []*fakeslack.HumanUser
 	for _, n := range who {
 		if s.people[n] == nil {
@@ -91,6 +101,10 @@ func (s *slackSide) open(name string, who []string) {
 		people = append(people, s.people[n])
 	}
 	s.names = append(s.names, name)
+	if direct {
+		s.rooms[name] = s.app.Direct(people[0])
+		return
+	}
 	s.rooms[name] = s.NewChannel(name, people...)
 	s.rooms[name].Invites(people[0], s.app)
 }
@@ -104,7 +118,10 @@ func (s *slackSide) person(t *testing.T, m []string) {
 	if sent := room.Sent(); len(sent) > 0 {
 		s.labels["last"] = sent[len(sent)-1].TS
 		defer delete(s.labels, "last")
-		if m[7] == " last" {
+		switch m[7] {
+		case " first":
+			about = sent[0].TS
+		case " last":
 			about = s.labels["last"]
 		}
 	}
@@ -117,6 +134,18 @@ func (s *slackSide) person(t *testing.T, m []string) {
 		room.Edits(about, text)
 	case "delete":
 		room.Deletes(about)
+	case "press":
+		if !room.Presses(person, about, text) {
+			room.PressesStale(person, about, text)
+		}
+	case "stops": // by Slack's own Stop, in the thread of a message
+		if !s.app.Stops(person, room.ID, s.labels[text]) {
+			t.Fatalf("Slack shows no Stop in the thread of %s", text)
+		}
+	case "opens":
+		s.labels["chat"] = s.app.Opens(person)
+	case "looks":
+		s.app.LooksAt(person, s.rooms[text], s.labels["chat"])
 	case "react":
 		room.Reacts(person, about, text)
 	case "file":
@@ -160,7 +189,7 @@ func (s *slackSide) sent() string {
 			case m.Deleted:
 				out.WriteString(" [deleted]")
 			default:
-				fmt.Fprintf(&out, ": %q", m.Text)
+				fmt.Fprintf(&out, ": %q", strings.TrimSuffix(m.Text, "\n")) // the row of buttons begins a line
 			}
 			if len(m.Files) > 0 {
 				fmt.Fprintf(&out, " %s", m.Files)
@@ -168,15 +197,74 @@ func (s *slackSide) sent() string {
 			if m.Edits > 0 {
 				out.WriteString(" (edited)")
 			}
+			for _, b := range m.Buttons {
+				fmt.Fprintf(&out, " [%s]", b.Label)
+			}
 			out.WriteString("\n")
 		}
-		for _, c := range s.Ledger().Calls {
-			if c.Method == "reactions.add" && c.Error == "" && c.Channel == s.rooms[name].ID {
+		calls := s.Ledger().Calls
+		for i, c := range calls {
+			back := slices.ContainsFunc(calls[i:], func(o fakeslack.APICall) bool {
+				return o.Method == "reactions.remove" && o.Channel == c.Channel && o.Target == c.Target && o.Text == c.Text
+			})
+			if c.Method == "reactions.add" && c.Error == "" && c.Channel == s.rooms[name].ID && !back {
 				fmt.Fprintf(&out, "%s reacted to %s\n", name, among(all, c.Target))
 			}
 		}
 	}
 	return out.String()
+}
+
+// presses renders the presses of buttons, and what people were told alone.
+func (s *slackSide) presses() string {
+	if s == nil {
+		return ""
+	}
+	var out strings.Builder
+	for _, name := range s.names {
+		for _, p := range s.rooms[name].PressedButtons() {
+			state := "acknowledged"
+			if !p.Acked {
+				state = "given up"
+			}
+			fmt.Fprintf(&out, "%s %s: %s: %s\n", name, s.who(p.Who), p.Value, state)
+		}
+		for _, m := range s.rooms[name].Whispers() {
+			fmt.Fprintf(&out, "%s to %s alone: %q\n", name, s.who(m.To), m.Text)
+		}
+	}
+	return out.String()
+}
+
+// sessions renders what Slack was told of the app's sessions, in order. What is only said
+// again, as often as a status needs it, is rendered once.
+func (s *slackSide) sessions() string {
+	if s == nil {
+		return ""
+	}
+	var lines []string
+	for _, c := range s.Ledger().Calls {
+		if strings.HasPrefix(c.Method, "agents.") || strings.HasPrefix(c.Method, "assistant.") {
+			room := ""
+			for name, r := range s.rooms {
+				if r.ID == c.Channel {
+					room = name
+				}
+			}
+			lines = append(lines, fmt.Sprintf("%s: %s/%s %q %s\n", c.Method, room, c.Thread, c.Text, cmp.Or(c.Error, s.app.Title(c.Channel, c.Thread))))
+		}
+	}
+	return strings.Join(slices.Compact(lines), "")
+}
+
+// who returns the name of a person.
+func (s *slackSide) who(id string) string {
+	for name, p := range s.people {
+		if p.ID == id {
+			return name
+		}
+	}
+	return id
 }
 
 // among names a message by its place among those that the app sent: of two that are

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -18,10 +20,15 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/trestle-bridge/trestle/adapters/fake"
+	"github.com/trestle-bridge/trestle/adapters/fake/faketest"
 	faketelegram "github.com/trestle-bridge/trestle/adapters/fake/telegram"
 	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/llm"
 	"github.com/trestle-bridge/trestle/internal/llm/llmtest"
+	"github.com/trestle-bridge/trestle/internal/llm/provider"
+	"github.com/trestle-bridge/trestle/internal/store/readmodel"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -44,6 +51,9 @@ type world struct {
 	people map[string]*faketelegram.HumanUser
 	topics map[string]int64
 	names  []string // of chats, in order
+	began  time.Time
+	health strings.Builder // what was noted of it
+	seen   strings.Builder // what was noted of the chats
 
 	slack   *slackSide   // nil: there is no Slack in this world
 	discord *discordSide // nil: the world has none
@@ -65,10 +75,11 @@ func newWorld(t *testing.T, config string, steps ...llmtest.ScriptStep) *world {
 // newWorldOf returns a running world in which other answers in place of a script.
 func newWorldOf(t *testing.T, config string, other llm.ChatModel, steps ...llmtest.ScriptStep) *world {
 	t.Helper()
+	first, _, _ := strings.Cut(config, "\n")
 	w := &world{
-		other: other,
-		t:     t, config: config, dir: t.TempDir(), network: new(fake.MemoryNetwork),
-		telegram: faketelegram.NewTelegram(faketelegram.Options{}), model: llmtest.NewScripted(t.Errorf, steps...),
+		other: other, began: time.Now(),
+		t: t, config: config, dir: t.TempDir(), network: new(fake.MemoryNetwork),
+		telegram: faketelegram.NewTelegram(faketelegram.Options{Old: strings.HasPrefix(first, "#") && strings.Contains(first, "old-telegram")}), model: llmtest.NewScripted(t.Errorf, steps...),
 		chats: map[string]*faketelegram.Chat{}, people: map[string]*faketelegram.HumanUser{}, topics: map[string]int64{},
 	}
 	w.bot = w.telegram.AddBot(faketelegram.BotProfile{Token: worldToken, Name: "Ada", Username: "ada_bot"})
@@ -86,11 +97,18 @@ func newWorldOf(t *testing.T, config string, other llm.ChatModel, steps ...llmte
 			t.Error(err)
 		}
 	})
-	first, _, _ := strings.Cut(config, "\n")
+	if strings.Contains(config, "name: "+servedModel) {
+		faketest.Serve(t, w.network, "model.test", (&llmtest.Server{Model: w.model}).Serve)
+	}
 	w.door = newDoorway(w, first)
 	w.door.calls(w)
+	if w.door != nil && w.door.hook {
+		faketest.Serve(t, w.network, "replies.test", func(ctx context.Context, ln net.Listener) error {
+			return fake.ServeUntilDone(ctx, ln, http.HandlerFunc(w.door.takes))
+		})
+	}
 	if strings.HasPrefix(first, "#") && strings.Contains(first, "slack") {
-		w.slack = newSlackSide(w)
+		w.slack = newSlackSide(w, strings.Contains(first, "slack agent"), strings.Contains(first, "assistant view"))
 	}
 	if strings.HasPrefix(first, "#") && strings.Contains(first, "discord") {
 		w.discord = newDiscordSide(w)
@@ -107,6 +125,21 @@ func (w *world) thinks() llm.ChatModel {
 	return w.model
 }
 
+// servedModel is the name of a model that is asked by a client, over the network.
+const servedModel = "served"
+
+// endpoint returns the client of an endpoint.
+func (w *world) endpoint(m config.ModelEndpoint) llm.ChatModel {
+	if m.Name != servedModel {
+		return w.thinks()
+	}
+	client, err := provider.OpenModel(m.Provider, provider.ClientOptions{BaseURL: m.BaseURL, Transport: w.client.Transport})
+	if err != nil {
+		w.t.Error(err)
+	}
+	return client
+}
+
 // newID mints ids that rise, so that what is rendered is the same every time.
 func (w *world) newID() string {
 	n := w.minted.Add(1)
@@ -117,7 +150,7 @@ func (w *world) newID() string {
 func (w *world) save() string {
 	w.t.Helper()
 	text := "data: " + filepath.Join(w.dir, "data") + "\nlisten: \"\"\n" + w.door.config() +
-		"adapters:\n  telegram: {type: telegram, token: \"" + worldToken + "\", api_url: \"http://telegram.test\"" + w.door.address() + "}\n" + w.slack.config() + w.discord.config() + w.accounts +
+		"adapters:\n  telegram: {type: telegram, token: \"" + worldToken + "\", api_url: \"http://telegram.test\"" + w.door.address() + "}\n" + w.slack.config() + w.discord.config() + w.door.hooks() + w.accounts +
 		scriptedModel(w.config) + twoPhases(w.config) + w.config
 	file := filepath.Join(w.dir, "trestle.yaml")
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
@@ -159,7 +192,7 @@ func (w *world) boot() {
 	s := NewServer(c, slog.New(slog.NewTextHandler(w.t.Output(), nil)), io.Discard, true)
 	s.testSeams = testSeams{
 		Mint: w.newID, nonce: func() string { return "NONCE" }, Client: w.client,
-		Models:      func(config.ModelEndpoint) llm.ChatModel { return &llm.RetryingModel{Model: w.thinks(), Attempts: 1} },
+		Models:      func(m config.ModelEndpoint) llm.ChatModel { return w.endpoint(m) },
 		transcriber: &w.dictated,
 	}
 	w.process = s
@@ -193,8 +226,8 @@ func (w *world) restart() {
 	w.start()
 }
 
-// pass lets the bubble's clock run for d, and what is due at that very instant
-// happen: whoever looks then, or does something, comes last.
+// pass advances the bubble's clock by d and waits for everything that is due at that
+// instant, so that the caller acts after it.
 func pass(d time.Duration) {
 	<-time.After(d)
 	synctest.Wait()
@@ -204,7 +237,7 @@ func pass(d time.Duration) {
 // sent now.
 func (w *world) settle() {
 	quiet := 0
-	for range 600 {
+	for range 1200 { // Slack brings an event again after a minute if no socket was open
 		pass(100 * time.Millisecond)
 		if quiet++; !w.idle() {
 			quiet = 0
@@ -252,8 +285,8 @@ func (w *world) addPerson(name string) *faketelegram.HumanUser {
 
 func (w *world) addChat(name, kind string, who []string) {
 	switch kind {
-	case "slack":
-		w.slack.open(name, who)
+	case "slack", "slack-direct":
+		w.slack.open(name, kind == "slack-direct", who)
 		return
 	case "discord":
 		w.discord.open(name, who)
@@ -314,12 +347,80 @@ func (w *world) membership(verb, chat string) {
 }
 
 func (w *world) fault(args []string) {
+	if args[0] == "posts" {
+		w.refusesPosts()
+		return
+	}
 	status, _ := strconv.Atoi(args[1])
 	f := fake.CallFault{Do: fake.Refuse, Method: args[0], Status: status}
 	if len(args) > 2 {
 		f.RetryAfter, _ = strconv.Atoi(args[2])
 	}
 	w.telegram.Fault(f)
+}
+
+// refusesPosts has every platform refuse the next message.
+func (w *world) refusesPosts() {
+	w.telegram.Fault(fake.CallFault{Do: fake.Refuse, Method: "sendMessage", Status: 400, Description: "Bad Request: not enough rights to send text messages to the chat"})
+	if w.slack != nil {
+		w.slack.Fault(fake.CallFault{Do: fake.Refuse, Method: "chat.postMessage", Description: "restricted_action"})
+	}
+	if w.discord != nil {
+		w.discord.Fault(fake.CallFault{Do: fake.Refuse, Method: "create message", Status: 403, Description: "50013 Missing Permissions"})
+	}
+}
+
+// reactions renders the reactions that bots set and took back, in order, whatever the
+// platform.
+func (w *world) reactions() string {
+	var out strings.Builder
+	for _, c := range w.telegram.Ledger().Calls {
+		switch {
+		case c.Method != "setMessageReaction" || !c.Applied:
+		case c.Text == "":
+			out.WriteString("taken back\n")
+		default:
+			out.WriteString("set\n")
+		}
+	}
+	words := map[string]string{"reactions.add": "set\n", "reactions.remove": "taken back\n", "react": "set\n", "take reaction back": "taken back\n"}
+	if w.slack != nil {
+		for _, c := range w.slack.Ledger().Calls {
+			if c.Applied {
+				out.WriteString(words[c.Method])
+			}
+		}
+	}
+	if w.discord != nil {
+		for _, c := range w.discord.Ledger().Calls {
+			if c.Applied {
+				out.WriteString(words[c.Method])
+			}
+		}
+	}
+	return out.String()
+}
+
+// rated renders how people rated what was said, by run, the oldest first.
+func (w *world) rated() string {
+	var out strings.Builder
+	for _, rating := range spaces.AnswerRatings() {
+		runs, err := w.process.Store.Console().Runs(w.t.Context(), console.Filter{Rating: rating})
+		testutil.OK(w.t, err)
+		for _, y := range slices.Backward(runs) {
+			run, err := w.process.Store.Console().Run(w.t.Context(), string(y.ID))
+			testutil.OK(w.t, err)
+			for _, f := range run.Rated {
+				if f.Rating == rating {
+					fmt.Fprintf(&out, "%s by %s %s\n", f.Rating, f.Name, f.Why)
+				}
+			}
+		}
+	}
+	worst, err := readmodel.WorstRuns(w.t.Context(), w.process.Store.Console(), "", 10)
+	testutil.OK(w.t, err)
+	fmt.Fprintf(&out, "%d of the worst\n", len(worst))
+	return out.String()
 }
 
 // render returns what a section of a scene holds in this world, and false for
@@ -333,8 +434,24 @@ func (w *world) render(section string) (string, bool) {
 		return w.log(spaces.Inner), true
 	case "sent":
 		return w.sent(), true
+	case "replies":
+		return w.door.replies.String(), true
 	case "drafts":
 		return w.drafts(), true
+	case "seen":
+		return w.seen.String(), true
+	case "health":
+		return w.health.String(), true
+	case "problems":
+		return w.problems(), true
+	case "reactions":
+		return w.reactions(), true
+	case "rated":
+		return w.rated(), true
+	case "presses":
+		return w.presses() + w.slack.presses() + w.discord.presses(), true
+	case "sessions":
+		return w.slack.sessions(), true
 	case "frame":
 		reqs := w.model.Requests()
 		n, err := strconv.Atoi(arg)
@@ -349,7 +466,7 @@ func (w *world) render(section string) (string, bool) {
 	return "", false
 }
 
-// sent renders what bots said in every chat, as it stands.
+// sent renders the bots' messages of every chat, in their present form.
 func (w *world) sent() string {
 	var out strings.Builder
 	for _, name := range w.names {
@@ -373,6 +490,9 @@ func (w *world) sent() string {
 			if m.Edits > 0 {
 				fmt.Fprintf(&out, " (edited)")
 			}
+			for _, b := range m.Buttons {
+				fmt.Fprintf(&out, " [%s]", b.Text)
+			}
 			for _, emoji := range m.Reactions[w.bot.ID()] {
 				fmt.Fprintf(&out, " %s", emoji)
 			}
@@ -380,6 +500,63 @@ func (w *world) sent() string {
 		}
 	}
 	return out.String() + w.slack.sent() + w.discord.sent()
+}
+
+// noteHealth notes what is not healthy now, and has the operator's problems looked for.
+func (w *world) noteHealth() {
+	w.process.newAlertMonitor().Round(w.t.Context(), time.Now())
+	h := w.process.Health()
+	fmt.Fprintf(&w.health, "%s: %s", w.since(time.Now()), h.Status)
+	for _, x := range h.Extensions {
+		if !x.Healthy {
+			fmt.Fprintf(&w.health, ", %s %s: %s", x.Name, x.State, x.Reason)
+		}
+	}
+	w.health.WriteString("\n")
+}
+
+// since returns how long after the world's beginning a time is, in whole minutes: what is
+// looked at regularly is seen a little sooner or later.
+func (w *world) since(at time.Time) string {
+	return fmt.Sprintf("%.0fm", at.Sub(w.began).Minutes())
+}
+
+// problems renders the problems of which operators were told.
+func (w *world) problems() string {
+	all, err := w.process.Store.Console().Problems().Problems(w.t.Context(), w.began)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var out strings.Builder
+	for _, p := range all {
+		over := "open"
+		if !p.Closed.IsZero() {
+			over = "over after " + w.since(p.Closed)
+		}
+		fmt.Fprintf(&out, "%s %s: %s (%s), from %s, %s: %s\n", p.Code, p.What(), p.Evidence, p.Severity, w.since(p.Opened), over, p.Remedy())
+	}
+	return out.String()
+}
+
+// presses renders how the presses of buttons were answered.
+func (w *world) presses() string {
+	var out strings.Builder
+	for _, name := range w.names {
+		for _, p := range faketelegram.PressedIn(w.chats[name]) {
+			answer := "not answered"
+			if p.Answered {
+				answer = strconv.Quote(p.Text)
+			}
+			who := ""
+			for _, known := range w.people {
+				if known.ID == p.Who {
+					who = known.Name()
+				}
+			}
+			fmt.Fprintf(&out, "%s %s: %s: %s\n", name, who, p.Data, answer)
+		}
+	}
+	return out.String()
 }
 
 // drafts renders what bots showed in the chats that was no message.
@@ -582,7 +759,7 @@ func (w *world) codeOf(user string) (code string) {
 // scriptedModel is the endpoint of a world; a configuration that begins with its own
 // keeps that.
 func scriptedModel(config string) string {
-	if strings.HasPrefix(config, "model:") {
+	if strings.HasPrefix(config, "model:") || strings.Contains(config, "\nmodel:") {
 		return ""
 	}
 	return "model: {base_url: \"http://model.test/v1\", name: scripted}\n"
