@@ -14,58 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/adapters/adaptertest"
 )
-
-// A change is a copy of a JSON value in which one place, named by its path, holds null, and
-// one in which that place is missing.
-type change struct{ path, null, missing string }
-
-// changes returns a change for each field and element of a JSON value, at all depths.
-func changes(t *testing.T, raw string) []change {
-	t.Helper()
-	var all []change
-	var walk func(v any, path string, put func(any) any)
-	var root any
-	if err := json.Unmarshal([]byte(raw), &root); err != nil {
-		t.Fatal(err)
-	}
-	text := func(v any) string {
-		b, err := json.Marshal(v)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(b)
-	}
-	walk = func(v any, path string, put func(any) any) {
-		switch v := v.(type) {
-		case map[string]any:
-			for _, name := range slices.Sorted(maps.Keys(v)) {
-				in := func(x any) any {
-					c := maps.Clone(v)
-					c[name] = x
-					return put(c)
-				}
-				without := maps.Clone(v)
-				delete(without, name)
-				all = append(all, change{path + "." + name, text(in(nil)), text(put(without))})
-				walk(v[name], path+"."+name, in)
-			}
-		case []any:
-			for i := range v {
-				in := func(x any) any {
-					c := slices.Clone(v)
-					c[i] = x
-					return put(c)
-				}
-				at := fmt.Sprintf("%s[%d]", path, i)
-				all = append(all, change{at, text(in(nil)), text(put(slices.Delete(slices.Clone(v), i, i+1)))})
-				walk(v[i], at, in)
-			}
-		}
-	}
-	walk(root, "", func(x any) any { return x })
-	return all
-}
 
 // told returns what is read of an event, and of a message that follows it.
 func told(t *testing.T, kind, raw string) string {
@@ -103,10 +53,10 @@ func TestNullReadsAsMissing(t *testing.T) {
 		seeds["MESSAGE_UPDATE"] = strings.Replace(eventSeeds["MESSAGE_CREATE"], `"type":0`, `"edited_timestamp":"2020-01-01T00:00:00Z","application_id":"8","components":[{"type":10,"content":"x"}],"sticker_items":[{"id":"3","name":"s"}],"type":0`, 1)
 		n := 0
 		for _, kind := range slices.Sorted(maps.Keys(seeds)) {
-			for _, c := range changes(t, seeds[kind]) {
+			for _, c := range adaptertest.FieldChanges(t, seeds[kind]) {
 				n++
-				if diff := cmp.Diff(told(t, kind, c.missing), told(t, kind, c.null)); diff != "" {
-					t.Errorf("%s %s (-missing +null):\n%s", kind, c.path, diff)
+				if diff := cmp.Diff(told(t, kind, c.Missing), told(t, kind, c.Null)); diff != "" {
+					t.Errorf("%s %s (-missing +null):\n%s", kind, c.Path, diff)
 				}
 			}
 		}

@@ -91,8 +91,10 @@ func (r reader) migrated(e event) ([]adapters.Update, error) {
 // (slack.com/help/articles/204475027-Deactivate-a-members-account).
 func (r reader) person(ctx context.Context, e event) ([]adapters.Update, error) {
 	var u user
-	if err := json.Unmarshal(e.User, &u); err != nil {
-		return nil, fmt.Errorf("it does not say who: %w", err)
+	if len(e.User) > 0 {
+		if err := json.Unmarshal(e.User, &u); err != nil {
+			return nil, fmt.Errorf("it does not say who: %w", err)
+		}
 	}
 	if u.ID == "" {
 		return nil, nil

@@ -1,10 +1,47 @@
 package slack
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"github.com/trestle-bridge/trestle/adapters"
+)
 
 // The structs below hold what we read of Slack's JSON and no more. The library's
 // own refuse a whole event for one block they cannot read; these take what they
-// find.
+// find, and a field of another type is an error only where the rest means something
+// else without it.
+
+// UnmarshalJSON reads a delivery, which is none without its event.
+func (c *callback) UnmarshalJSON(raw []byte) error {
+	type fields callback
+	return adapters.DecodeFields(raw, (*fields)(c), "type", "team_id", "event")
+}
+
+// UnmarshalJSON reads an event, which is none without its kind, and what it is about.
+func (e *event) UnmarshalJSON(raw []byte) error {
+	type fields event
+	return adapters.DecodeFields(raw, (*fields)(e), "type", "event_ts", "item", "reaction")
+}
+
+// UnmarshalJSON reads a channel, which is known by its id.
+func (c *channel) UnmarshalJSON(raw []byte) error {
+	type fields channel
+	return adapters.DecodeFields(raw, (*fields)(c), "id", "is_im", "is_mpim", "is_private")
+}
+
+// UnmarshalJSON reads a user, who is known by their id.
+func (u *user) UnmarshalJSON(raw []byte) error {
+	type fields user
+	return adapters.DecodeFields(raw, (*fields)(u), "id", "team_id", "deleted")
+}
+
+// UnmarshalJSON reads a message. It is somebody else's, or another message, without the
+// fields that say who wrote what, where and when.
+func (m *message) UnmarshalJSON(raw []byte) error {
+	type fields message
+	return adapters.DecodeFields(raw, (*fields)(m), "type", "subtype", "ts", "thread_ts", "channel", "channel_type",
+		"user", "bot_id", "team", "text", "message", "previous_message", "deleted_ts")
+}
 
 // callback is the body of one delivery of the Events API.
 type callback struct {
