@@ -159,6 +159,7 @@ func (s translateContext) message(u adapters.Update, m adapters.IncomingMessage)
 		ToUs:        m.ToUs,
 		Attachments: attachments(m.Attachments),
 		Forwarded:   spaces.TruncateText(m.Forwarded, spaces.MaxNameBytes),
+		Viewing:     spaces.TruncateText(m.Viewing, spaces.MaxNameBytes),
 		ThreadTitle: spaces.TruncateText(u.Thread.Title, spaces.MaxNameBytes),
 		Broadcast:   m.Broadcast,
 	}

@@ -42,7 +42,7 @@ var scenes = map[string]func(w *world) string{
 		w.add(id, "kai", spaces.MessageDeleted{Target: gone.ID})
 		w.add(id, "kai", spaces.MessageEdited{Target: a.ID, Text: "the pump is broken again"})
 		w.add(id, "kai", spaces.SpaceRenamed{Title: "Repairs"}, func(e *spaces.Event) { e.Thread = "t1" })
-		w.add(id, "max", spaces.MessagePosted{Text: "I ordered a new one", Forwarded: "Shop", Broadcast: true}, func(e *spaces.Event) { e.Thread = "t1" })
+		w.add(id, "max", spaces.MessagePosted{Text: "I ordered a new one", Forwarded: "Shop", Viewing: "#repairs", Broadcast: true}, func(e *spaces.Event) { e.Thread = "t1" })
 		w.add(id, "kai", spaces.MemberJoined{Who: entity("nova").ID})
 		w.add(id, "kai", spaces.MemberLeft{Who: entity("feed").ID, By: entity("kai").ID})
 		w.add(id, "kai", spaces.HistoryGap{From: w.at, To: w.at.Add(time.Hour), Reason: "offline"})

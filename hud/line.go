@@ -77,6 +77,10 @@ func (r *SharedRoom) appendMarks(dst []byte, m *spaces.ChatMessage) []byte {
 		dst = append(dst, " forwarded "...)
 		dst = appendQuoted(dst, textformat.ClipRunes(m.Forwarded, maxName))
 	}
+	if m.Viewing != "" {
+		dst = append(dst, " viewing "...)
+		dst = appendQuoted(dst, textformat.ClipRunes(m.Viewing, maxName))
+	}
 	if m.Broadcast {
 		dst = append(dst, " broadcast"...)
 	}

@@ -22,7 +22,7 @@ type heard struct {
 
 // inboxLine is the whole grammar of a message's line.
 var inboxLine = regexp.MustCompile(`^#([0-9a-z]+) \d\d:\d\d \[([^\]\[":]+)\] ([^\[\]()":]+) \((human|agent|bot|service)(, you)?\)` +
-	`((?: ↩[#~][0-9a-z]+| ↩ (?:your ~[0-9a-z]+|#[0-9a-z]+ [^\[\]()":]+) (?:"(?:[^"\\]|\\.)*"|\[deleted\])| thread (?:t[0-9a-z]+|\d+)(?: "(?:[^"\\]|\\.)*")?| forwarded "(?:[^"\\]|\\.)*"| broadcast| \+[a-z_]+(?: "(?:[^"\\]|\\.)*")?(?: \d+ KB)?` +
+	`((?: ↩[#~][0-9a-z]+| ↩ (?:your ~[0-9a-z]+|#[0-9a-z]+ [^\[\]()":]+) (?:"(?:[^"\\]|\\.)*"|\[deleted\])| thread (?:t[0-9a-z]+|\d+)(?: "(?:[^"\\]|\\.)*")?| (?:forwarded|viewing) "(?:[^"\\]|\\.)*"| broadcast| \+[a-z_]+(?: "(?:[^"\\]|\\.)*")?(?: \d+ KB)?` +
 	`| edited| pinned| not delivered| reactions(?: "(?:[^"\\]|\\.)*" [^\[\]()":]+)+| from (?:s\d+|elsewhere))*): ("(?:[^"\\]|\\.)*")((?: \(\d+ (?:hours?|days?) ago\))? ← TRIGGER)?$`)
 
 var (
@@ -67,7 +67,7 @@ var compactDay = regexp.MustCompile(`^(?:[A-Z][a-z]{2} \d{1,2} [A-Z][a-z]{2}(?: 
 
 // compactLine is the grammar of a line behind a gutter.
 var compactLine = regexp.MustCompile(`^((?: [#~][0-9a-z]+)?)((?: [^\[\]":↩+#()|]*?(?: \(you\))?)?)` +
-	`((?: ↩(?:[#~][0-9a-z]+(?: [^\[\]":↩+#()|]+?(?: \(you\))? "(?:[^"\\]|\\.)*")?)?| thread (?:t[0-9a-z]+|\d+)(?: "(?:[^"\\]|\\.)*")?| forwarded "(?:[^"\\]|\\.)*"| broadcast| \+[a-z_]+(?: "(?:[^"\\]|\\.)*")?(?: \d+ KB)?` +
+	`((?: ↩(?:[#~][0-9a-z]+(?: [^\[\]":↩+#()|]+?(?: \(you\))? "(?:[^"\\]|\\.)*")?)?| thread (?:t[0-9a-z]+|\d+)(?: "(?:[^"\\]|\\.)*")?| (?:forwarded|viewing) "(?:[^"\\]|\\.)*"| broadcast| \+[a-z_]+(?: "(?:[^"\\]|\\.)*")?(?: \d+ KB)?` +
 	`| edited| pinned| not delivered| beginning| reactions(?: "(?:[^"\\]|\\.)*" [^\[\]()":]+)+)*): (.*)$`)
 
 // parseCompact reads a block of lines under the head of a room.
@@ -151,6 +151,8 @@ func forge(t *testing.T, text string, field, position int) {
 				said.Attachments = []spaces.FileAttachment{{Kind: text, Name: "x"}}
 			case 4:
 				more = func(e *spaces.Event) { e.Thread = spaces.ThreadID(text) }
+			case 8:
+				said.Viewing = text
 			}
 		}
 		e := w.add(id, who, said, more)
@@ -196,11 +198,11 @@ func withoutReactions(text string) string {
 func TestNoFieldCanForgeALine(t *testing.T) {
 	texts := 160
 	if os.Getenv("HOSTILE") == "all" {
-		texts = 10_800 // × 8 fields × 3 positions = 259,200 renders
+		texts = 10_800 // × 9 fields × 3 positions = 291,600 renders
 	}
 	for n := range texts {
 		text := hostileText(n)
-		for field := range 8 {
+		for field := range 9 {
 			for position := range 3 {
 				forge(t, text, field, position)
 			}

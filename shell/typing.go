@@ -20,6 +20,18 @@ const (
 // maxTitle bounds the title of a run, in characters.
 const maxTitle = 60
 
+// runTitle returns the beginning of the message that began a run, without the mention of
+// the agent before it.
+func runTitle(text, agent string) string {
+	words := spaces.PlainText(strings.Join(strings.Fields(text), " "))
+	if n := len("@" + agent); len(words) > n && strings.EqualFold(words[:n], "@"+agent) {
+		if rest := strings.TrimLeft(words[n:], " ,:"); rest != "" && len(rest) < len(words[n:]) {
+			words = rest
+		}
+	}
+	return textformat.ClipRunes(words, maxTitle)
+}
+
 // show lets people see that the agent is at it until the returned function is called, with
 // whether the run is over and how it stopped. A short cycle shows nothing, and neither does
 // one in a room where the agent says nothing. told reports whether people were told that
@@ -30,12 +42,11 @@ func (s *Shell) show(w *spaces.Wake, told func() bool) (rest func(over bool, sto
 	}
 	last := w.Events[len(w.Events)-1]
 	sign := spaces.RunSign{Run: w.Cycle.ID, Agent: w.Cycle.Mind.Agent, Space: w.Cycle.Space, Thread: last.Thread, Began: time.Now()}
-	if said, ok := last.Body.(spaces.MessagePosted); ok {
-		sign.Message = said.Ref
-		sign.Title = textformat.ClipRunes(spaces.PlainText(strings.Join(strings.Fields(said.Text), " ")), maxTitle)
-	}
 	if a := s.agent(sign.Agent); a != nil {
 		sign.Name = a.Name
+	}
+	if said, ok := last.Body.(spaces.MessagePosted); ok {
+		sign.Message, sign.Title = said.Ref, runTitle(said.Text, sign.Name)
 	}
 	rested := make(chan bool, 1)
 	var mu sync.Mutex // guards timer and done

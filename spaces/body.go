@@ -25,6 +25,7 @@ type MessagePosted struct {
 	Args        string           `json:"args,omitempty"`
 	Attachments []FileAttachment `json:"attachments,omitempty"`
 	Forwarded   string           `json:"forwarded,omitempty"`
+	Viewing     string           `json:"viewing,omitempty"` // the chat that its author had open beside this one
 	// ThreadTitle is what the platform calls the event's thread beside the message, which
 	// may be the title that the thread began with; empty when it does not say.
 	ThreadTitle string `json:"threadTitle,omitempty"`

@@ -21,8 +21,9 @@ type ChatMessage struct {
 	Attachments []FileAttachment
 	FileAccount string // of which the ids of Attachments are; empty for an agent's message
 	Forwarded   string
-	Broadcast   bool // shown beside its thread, see [Said.Broadcast]
-	Past        bool // written into the log later, see [Said.Past]
+	Viewing     string // the chat that its author had open beside this one
+	Broadcast   bool   // shown beside its thread, see [Said.Broadcast]
+	Past        bool   // written into the log later, see [Said.Past]
 	Origin      *SendOrigin
 	Reactions   []EmojiReaction
 	Edits       []TextRevision // earlier texts, oldest first
@@ -193,7 +194,7 @@ func (c *Chat) say(e Event, b MessagePosted) []int {
 	c.title(e.Thread, b)
 	m := ChatMessage{
 		ID: e.ID, Seq: e.Seq, Sender: e.Actor, Text: b.Text, At: e.At, Thread: e.Thread, ReplyTo: e.ReplyTo,
-		Mentions: b.Mentions, Attachments: b.Attachments, FileAccount: b.Ref.Account, Forwarded: b.Forwarded, Broadcast: b.Broadcast, Past: b.Past, Origin: b.Origin,
+		Mentions: b.Mentions, Attachments: b.Attachments, FileAccount: b.Ref.Account, Forwarded: b.Forwarded, Viewing: b.Viewing, Broadcast: b.Broadcast, Past: b.Past, Origin: b.Origin,
 	}
 	if m.ReplyTo == "" && !b.ReplyRef.IsZero() {
 		if m.ReplyTo = c.byRef[b.ReplyRef]; m.ReplyTo == "" {

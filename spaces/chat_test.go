@@ -69,7 +69,7 @@ func TestMessageHoldsAllThatWasSaid(t *testing.T) {
 	origin := &SendOrigin{Space: "hub", Cycle: "c1"}
 	files := []FileAttachment{{Kind: "photo", ID: "f1"}}
 	e := w.tell("kai", MessagePosted{
-		Text: "look", Ref: at("1"), Mentions: []EntityID{"ada"}, Attachments: files, Forwarded: "Mo", Broadcast: true, Origin: origin,
+		Text: "look", Ref: at("1"), Mentions: []EntityID{"ada"}, Attachments: files, Forwarded: "Mo", Viewing: "#ops", Broadcast: true, Origin: origin,
 	})
 	e.Thread, e.ReplyTo = "topic", "v0"
 	w.tell("mo", ReactionAdded{Ref: at("1"), Emoji: "👍"})
@@ -78,7 +78,7 @@ func TestMessageHoldsAllThatWasSaid(t *testing.T) {
 	w.tell("mo", MessagePinned{Ref: at("1")})
 	want := []ChatMessage{{
 		ID: "v1", Seq: 1, Sender: "kai", Text: "look there", At: minute(1), Thread: "topic", ReplyTo: "v0",
-		Refs: []MessageRef{at("1")}, Mentions: []EntityID{"ada"}, Attachments: files, FileAccount: at("1").Account, Forwarded: "Mo", Broadcast: true, Origin: origin,
+		Refs: []MessageRef{at("1")}, Mentions: []EntityID{"ada"}, Attachments: files, FileAccount: at("1").Account, Forwarded: "Mo", Viewing: "#ops", Broadcast: true, Origin: origin,
 		Reactions: []EmojiReaction{{"👍", "mo"}}, Pinned: true,
 		Edits: []TextRevision{{Text: "look", At: minute(1)}, {Text: "look here", At: minute(3)}}, EditedAt: minute(4),
 	}}
@@ -214,7 +214,7 @@ func TestUnpinnedMessageIsNotPinned(t *testing.T) {
 func TestDeletedMessageKeepsItsPlaceAndNothingElse(t *testing.T) {
 	var w teller
 	w.tell("kai", MessagePosted{
-		Text: "secret", Ref: at("1"), Mentions: []EntityID{"ada"}, Attachments: []FileAttachment{{ID: "f"}}, Forwarded: "Mo",
+		Text: "secret", Ref: at("1"), Mentions: []EntityID{"ada"}, Attachments: []FileAttachment{{ID: "f"}}, Forwarded: "Mo", Viewing: "#ops",
 	}).Thread = "topic"
 	w.tell("kai", MessageEdited{Ref: at("1"), Text: "secrets"})
 	w.tell("kai", MessageDeleted{Ref: at("1")})

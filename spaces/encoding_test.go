@@ -35,7 +35,7 @@ var (
 var samples = []EventBody{
 	MessagePosted{
 		Text: "hi <b> & *all*", Ref: ref, ReplyRef: MessageRef{"telegram:1", "-100", "6"}, Mentions: []EntityID{"e1"}, ToUs: true,
-		Command: "start", Args: "now", Past: true, Forwarded: "Kai", Broadcast: true,
+		Command: "start", Args: "now", Past: true, Forwarded: "Kai", Viewing: "#ops", Broadcast: true,
 		Attachments: []FileAttachment{{Kind: "photo", ID: "f1", Name: "a.png", MIME: "image/png", Size: 12}},
 		ThreadTitle: "Roof",
 		Origin:      &SendOrigin{Space: "s2", Event: "v2", Cycle: "c2", Why: "asked to"},

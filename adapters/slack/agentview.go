@@ -1,6 +1,9 @@
 package slack
 
-import "sync/atomic"
+import (
+	"encoding/json"
+	"sync/atomic"
+)
 
 // sessionMethod sets the status of the agent session of a thread
 // (docs.slack.dev/ai/agent-sessions).
@@ -49,6 +52,35 @@ func (a *agentApp) noteEvent(e event) {
 			a.view.CompareAndSwap(int32(unknownView), int32(unseenView))
 		}
 	}
+}
+
+// viewed returns the channel that a person looks at, of what Slack tells of their view: the
+// things in it, the most relevant first (docs.slack.dev/reference/events/app_context_changed).
+// It is empty when they look at something else.
+func viewed(raw json.RawMessage) string {
+	var view struct {
+		Entities []struct {
+			Type  string          `json:"type"`
+			Value json.RawMessage `json:"value"`
+		} `json:"entities"`
+	}
+	_ = json.Unmarshal(raw, &view) // what cannot be read is no channel
+	for _, e := range view.Entities {
+		switch e.Type {
+		case "slack#/types/channel_id":
+			if id := idOf(e.Value); id != "" {
+				return id
+			}
+		case "slack#/types/message_context":
+			var at struct {
+				Channel string `json:"channel_id"`
+			}
+			if json.Unmarshal(e.Value, &at) == nil && at.Channel != "" {
+				return at.Channel
+			}
+		}
+	}
+	return ""
 }
 
 // messagesTab is the tab of the direct chat in an app's Home.

@@ -43,6 +43,10 @@ type Options struct {
 	Logger *slog.Logger
 	// CallTimeout bounds every call. Default: 30 s.
 	CallTimeout time.Duration
+	// Prompts returns what is suggested to people who open the direct chat, where the app
+	// is an agent; of more than [MaxPrompts] the first. It may be called concurrently.
+	// Default: nothing is suggested.
+	Prompts func() []string
 	// Unpaced gives up Slack's published limits, for servers that have none.
 	// Default: false.
 	Unpaced bool

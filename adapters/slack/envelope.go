@@ -13,7 +13,7 @@ type delivery struct {
 	id      string // the same for every attempt
 	kind    string // events_api, slash_commands, interactive, or what we do not know
 	payload []byte
-	home    string // who opened our App Home; empty when the event is another
+	opened  opening // zero when the event is another
 	acks    []func()
 }
 
@@ -52,7 +52,7 @@ func deliveryOf(frame []byte) (*delivery, envelope) {
 	case "hello", "disconnect":
 		return nil, e
 	case "events_api", "slash_commands", "interactive":
-		return &delivery{id: idIn(e.Payload, e.ID), kind: e.Type, payload: e.Payload, home: homeIn(e.Type, e.Payload)}, e
+		return &delivery{id: idIn(e.Payload, e.ID), kind: e.Type, payload: e.Payload, opened: openingIn(e.Type, e.Payload)}, e
 	default:
 		return &delivery{id: e.ID, kind: e.Type, payload: frame}, e
 	}
@@ -67,24 +67,6 @@ func idIn(payload []byte, envelope string) string {
 	}
 	_ = json.Unmarshal(payload, &named) // what cannot be read has the envelope's name
 	return cmp.Or(named.Event, named.Trigger, envelope)
-}
-
-// homeIn returns who opened our App Home, if that is what the payload tells.
-func homeIn(kind string, payload []byte) string {
-	if kind != "events_api" {
-		return ""
-	}
-	var cb struct {
-		Event struct {
-			Type string `json:"type"`
-			Tab  string `json:"tab"`
-			User string `json:"user"`
-		} `json:"event"`
-	}
-	if json.Unmarshal(payload, &cb) != nil || cb.Event.Type != "app_home_opened" || cb.Event.Tab != "home" {
-		return ""
-	}
-	return cb.Event.User
 }
 
 // An inbox holds what was delivered and is not acknowledged yet. A further copy of

@@ -218,6 +218,11 @@ func (r reader) content(ctx context.Context, m *message, chat adapters.Chat) ada
 	out.ByReply = !meant && m.ParentUser == r.self.User
 	out.ToUs = meant || out.ByReply
 	out.Forwarded = w.forwarded
+	if id := viewed(m.AppContext); id != "" && id != chat.ID {
+		if title := r.c.names.chat(ctx, id, "", r.self.Team).Title; title != "" {
+			out.Viewing = "#" + title
+		}
+	}
 	return out
 }
 

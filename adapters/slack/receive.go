@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	slackgo "github.com/slack-go/slack"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/trestle-bridge/trestle/adapters"
@@ -226,8 +225,8 @@ func (r *receiver) record(ctx context.Context, ts []*acceptedEvents, hellos *err
 	}
 	r.inbox.done(ds)
 	for _, d := range ds {
-		if d.home != "" {
-			hellos.TryGo(func() error { r.c.publishHome(ctx, d.home); return nil })
+		if d.opened != (opening{}) {
+			hellos.TryGo(func() error { d.opened.welcome(ctx, r.c.messageSender); return nil })
 		}
 	}
 	return nil
@@ -331,30 +330,3 @@ func (s *recent) told(key string) bool {
 
 // errNotReceiving is why a request cannot be taken.
 var errNotReceiving = errors.New("nothing receives for this app now")
-
-// publishHome fills a person's App Home: the page that people open to see what an app
-// is for.
-func (c *Client) publishHome(ctx context.Context, user string) {
-	me, err := c.me(ctx)
-	if err != nil {
-		return
-	}
-	text := "*Hello, I am " + escapeMrkdwn(me.Name) + ".*\n" +
-		"Write to me in the Messages tab, or invite me to a channel and mention me there: <@" + me.User + ">.\n" +
-		"`!help` says what I understand, `!stop` ends what I am doing."
-	_, err = c.call(ctx, "views.publish", func(ctx context.Context, api *slackgo.Client) error {
-		_, err := api.PublishViewContext(ctx, slackgo.PublishViewContextRequest{
-			UserID: user,
-			View: slackgo.HomeTabViewRequest{
-				Type: slackgo.VTHomeTab,
-				Blocks: slackgo.Blocks{BlockSet: []slackgo.Block{
-					slackgo.NewSectionBlock(slackgo.NewTextBlockObject(slackgo.MarkdownType, text, false, false), nil, nil),
-				}},
-			},
-		})
-		return err
-	})
-	if err != nil {
-		c.log.Warn("app home not filled", "user", user, "error", err)
-	}
-}

@@ -153,7 +153,7 @@ func (r reader) event(ctx context.Context, e event, raw json.RawMessage) ([]adap
 		return r.stopped(ctx, e)
 	case "app_rate_limited":
 		return []adapters.Update{rateLimited("", e.Limited)}, nil
-	case "app_home_opened", "app_context_changed": // the dispatcher fills the one, the other tells the form of direct chats
+	case "app_home_opened", "app_context_changed": // the dispatcher answers the one, the other tells the form of direct chats
 		return nil, nil
 	}
 	if slices.Contains(quiet, e.Type) {

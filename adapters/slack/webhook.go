@@ -101,7 +101,7 @@ func requestOf(contentType string, body []byte) (d *delivery, challenge string) 
 	if json.Unmarshal(body, &hello) == nil && hello.Type == "url_verification" && hello.Challenge != "" {
 		return nil, hello.Challenge
 	}
-	return &delivery{id: idIn(body, adapters.RawKey(body)), kind: "events_api", payload: body, home: homeIn("events_api", body)}, ""
+	return &delivery{id: idIn(body, adapters.RawKey(body)), kind: "events_api", payload: body, opened: openingIn("events_api", body)}, ""
 }
 
 // commandOfForm returns a slash command's form in the shape that sockets bring.

@@ -72,8 +72,8 @@ type event struct {
 	Actor       string `json:"actor_id"`
 	Thread      string `json:"thread_ts"` // of an agent's session
 	Tab         string `json:"tab"`       // of app_home_opened
-	// Context and AppContext say what a person looks at: the one in an event about it, the
-	// other in a message.
+	// Context and AppContext say what a person looks at, see viewed: the one in an event
+	// about it, the other in a message.
 	Context    json.RawMessage `json:"context"`
 	AppContext json.RawMessage `json:"app_context"`
 
@@ -151,7 +151,8 @@ type message struct {
 	Profile struct {
 		Name string `json:"name"`
 	} `json:"bot_profile"`
-	UserProfile eventProfile `json:"user_profile"`
+	UserProfile eventProfile    `json:"user_profile"`
+	AppContext  json.RawMessage `json:"app_context"` // what its author looks at, in the direct chat with an agent
 
 	// Of message_changed and message_deleted.
 	Message  *message `json:"message"`

@@ -182,6 +182,7 @@ type AgentEntry struct {
 	Avatar        string // an https address, or an emoji in colons; empty: the account's
 	Model         ModelEndpoint
 	Tools         []string // names and patterns of what it is granted
+	Suggest       []string // what people may begin with; nil: not given
 	settings      settingsLayer
 	Misconfigured bool
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/internal/textformat"
@@ -141,6 +142,30 @@ func (d *decoder) readModels(n *node) {
 	})
 }
 
+// Bounds on what an agent suggests to people.
+const (
+	maxSuggested      = 4 // as many as Slack shows
+	maxSuggestedRunes = 200
+)
+
+// readSuggested reads what people may begin with; nil when the entry does not say.
+func readSuggested(s *section) []string {
+	if !s.has("suggest") {
+		return nil
+	}
+	all := []string{}
+	for _, item := range s.list("suggest") {
+		if utf8.RuneCountInString(item.text) > maxSuggestedRunes {
+			s.addError(item.at, fmt.Sprintf("suggest: a message of more than %d characters", maxSuggestedRunes), "shorten it: people choose it by reading it")
+		}
+		all = append(all, item.text)
+	}
+	if len(all) > maxSuggested {
+		s.addError(s.positionOf("suggest"), fmt.Sprintf("suggest has %d messages, more than the %d that are shown", len(all), maxSuggested), "leave some out")
+	}
+	return all
+}
+
 func (d *decoder) readAgents(n *node) {
 	d.eachEntry("agents", n, func(id string, s *section) {
 		a := AgentEntry{ID: id, Model: d.config.Model}
@@ -155,6 +180,7 @@ func (d *decoder) readAgents(n *node) {
 		}
 		a.Model = d.readModel("agents."+id, s.get("model"), d.config.Model, "budget.agent_per_day", s.layer)
 		a.Tools = d.readAgentTools(s)
+		a.Suggest = readSuggested(s)
 		s.readSettings()
 		a.settings = s.layer
 		d.noteSecrets("agents."+id, s)

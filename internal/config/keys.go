@@ -148,6 +148,7 @@ var agentKeys = []keyRow{
 	{"persona", "", "description of the agent, addressed to it: a text, `{file: ./ada.md}`, or `friendly`, `professional` or `technical`, which are built in", keyForm{kind: aSection, of: personaKeys, shorter: true}},
 	{"avatar", "the account's", "its picture where several agents speak through one account, on Discord and Slack: an `https://` address that the platform can open, or for Slack an emoji such as `:robot_face:`", keyForm{}},
 	{"model", "as at the top", "its own model; missing keys are as at the top", keyForm{kind: aSection, of: modelKeys, shorter: true}},
+	{"suggest", "two questions", "up to four messages that people may begin with, shown above the direct chat with a Slack app that is an agent; `[]` shows none", keyForm{kind: aList}},
 	{"tools", "none", "what it is granted of `tools`: names of servers and commands, `web`, `skills`, or patterns such as `github.search_*`; and the built-in tools `bookmark`, `fork` and `sleep`, which no agent has otherwise", keyForm{kind: aList}},
 }
 

@@ -205,6 +205,9 @@ func (l *rowLister) addAgent(a AgentEntry) {
 	if a.Model != l.of.Model {
 		l.addModel(path+".model", a.Model)
 	}
+	if a.Suggest != nil {
+		l.add(path+".suggest", strings.Join(a.Suggest, ", "))
+	}
 	if len(a.Tools) > 0 {
 		l.add(path+".tools", strings.Join(a.Tools, ", "))
 	}

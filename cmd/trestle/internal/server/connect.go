@@ -52,7 +52,8 @@ func (am *AccountManager) NewAdapter(a config.AdapterEntry) (adapters.Adapter, e
 	case "slack":
 		return slack.New(slack.Options{
 			BotToken: a.BotToken, AppToken: a.AppToken, SigningSecret: a.SigningSecret, HookPath: pathOf(a.WebhookURL), APIURL: a.APIURL,
-			HTTPClient: am.Client, Around: am.clock.Around, Unpaced: am.unpaced(a), Logger: am.Log.With("adapter", a.Name),
+			HTTPClient: am.Client, Around: am.clock.Around, Prompts: func() []string { return suggestedPrompts(am.Config()) },
+			Unpaced: am.unpaced(a), Logger: am.Log.With("adapter", a.Name),
 		})
 	case "discord":
 		return discord.New(discord.Options{
@@ -71,6 +72,21 @@ func (am *AccountManager) NewAdapter(a config.AdapterEntry) (adapters.Adapter, e
 		return hook.New(o)
 	}
 	return nil, fmt.Errorf("this version does not serve %s", a.Type)
+}
+
+// suggestedPrompts returns what the agents suggest to people who open a direct chat; two
+// questions that any agent answers where none of them says.
+func suggestedPrompts(c *config.Config) []string {
+	var all []string
+	given := false
+	for _, a := range c.Agents {
+		given = given || a.Suggest != nil
+		all = append(all, a.Suggest...)
+	}
+	if !given {
+		return []string{"What can you do?", "What do you remember about me?"}
+	}
+	return all
 }
 
 // pathOf returns the path of an address; empty when it has none.

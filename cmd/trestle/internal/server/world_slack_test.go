@@ -143,7 +143,9 @@ func (s *slackSide) person(t *testing.T, m []string) {
 			t.Fatalf("Slack shows no Stop in the thread of %s", text)
 		}
 	case "opens":
-		s.labels["chat"] = s.app.Opens(person)
+		if ts := s.app.Opens(person); ts != "" { // none begins in the agent view
+			s.labels["chat"] = ts
+		}
 	case "looks":
 		s.app.LooksAt(person, s.rooms[text], s.labels["chat"])
 	case "react":
@@ -251,7 +253,14 @@ func (s *slackSide) sessions() string {
 					room = name
 				}
 			}
-			lines = append(lines, fmt.Sprintf("%s: %s/%s %q %s\n", c.Method, room, c.Thread, c.Text, cmp.Or(c.Error, s.app.Title(c.Channel, c.Thread))))
+			shown := s.app.Title(c.Channel, c.Thread)
+			for _, p := range s.people {
+				if strings.HasSuffix(c.Method, ".setSuggestedPrompts") && s.app.Direct(p).ID == c.Channel {
+					set := s.app.Suggested(p, c.Thread)
+					shown = fmt.Sprintf("%q %q", set.Title, set.Prompts)
+				}
+			}
+			lines = append(lines, fmt.Sprintf("%s: %s/%s %q %s\n", c.Method, room, c.Thread, c.Text, cmp.Or(c.Error, shown)))
 		}
 	}
 	return strings.Join(slices.Compact(lines), "")
