@@ -71,9 +71,7 @@ func (c *cycle) askOnce(ctx context.Context, noCalls bool) (llm.ModelResponse, e
 	if err := failpoint.Point("model.before_call"); err != nil {
 		return llm.ModelResponse{}, err
 	}
-	answered := c.watchSlow(ctx)
-	res, err := llm.GenerateBounded(ctx, c.agent.Model, req)
-	answered()
+	res, err := c.generate(ctx, req)
 	u := c.agent.usage(cmp.Or(res.Model, c.settings.ModelName), res.Usage)
 	u.Estimated = c.size
 	c.usage, c.unsaved = c.usage.Add(u), c.unsaved.Add(u)
@@ -85,6 +83,13 @@ func (c *cycle) askOnce(ctx context.Context, noCalls bool) (llm.ModelResponse, e
 	}
 	c.finish, c.standIn, c.thought = string(res.Finish), res.Model, llm.CutText(res.Reasoning, maxThought)
 	return res, failpoint.Point("model.after_call")
+}
+
+// generate calls the model, and tells people who wait when that takes long. No watch is left
+// of a model that panics.
+func (c *cycle) generate(ctx context.Context, req llm.ModelRequest) (llm.ModelResponse, error) {
+	defer c.watchSlow(ctx)()
+	return llm.GenerateBounded(ctx, c.agent.Model, req)
 }
 
 // maxThought limits the bytes of reasoning that are kept of one step.
