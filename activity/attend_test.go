@@ -53,6 +53,20 @@ func TestACommandIsDoneOnce(t *testing.T) {
 	testutil.Same(t, "said", want, r.texts())
 }
 
+// NEWS: what concerns the asker alone is told to them alone in a group, as are refusals;
+// what changes the room is told to all.
+func TestAnswersForTheAskerAlone(t *testing.T) {
+	r := newRecord()
+	in := enter(r, IngressOptions{Commands: r.attendant()})
+	direct := adapters.Chat{ID: "d", Kind: adapters.Direct}
+	take(t, in, "1", orders(hub, kai, "1", "why"), orders(hub, kai, "2", "stop"), orders(hub, kai, "3", "mute"), orders(direct, kai, "4", "help"))
+	var to []string
+	for _, n := range r.notices {
+		to = append(to, n.To)
+	}
+	testutil.Same(t, "told to", []string{kai.ID, "", kai.ID, ""}, to)
+}
+
 func TestACommandIsReadInEveryForm(t *testing.T) {
 	for text, want := range map[string]string{
 		"@ada_bot /why":        "why",

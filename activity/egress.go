@@ -144,6 +144,7 @@ func NewEgress(a adapters.BotAccount, ad adapters.Adapter, box Outbox, m *SpaceM
 	e.draftShower, _ = ad.(adapters.DraftShower)
 	e.stopper, _ = ad.(adapters.Stopper)
 	e.fileSender, _ = ad.(adapters.FileSender)
+	e.private, _ = ad.(adapters.PrivateSender)
 	e.personaSender, _ = ad.(adapters.PersonaSender)
 	e.broadcaster, _ = ad.(adapters.ThreadBroadcaster)
 	e.threader, _ = ad.(adapters.ThreadOpener)

@@ -425,6 +425,9 @@ func (in *Ingress) runCommand(ctx context.Context, u adapters.Update, places []s
 	n := spaces.ProcessNotice{
 		Key: key, Account: in.account.Key(), Chat: u.Chat.ID, Thread: spaces.ThreadID(u.Thread.ID), Text: text, At: at, Expires: at.Add(answerTTL),
 	}
+	if commands.ForAskerAlone(m.Command.Name, text) {
+		n.To = access.OnlyReader(u)
+	}
 	if err := in.notices.Post(ctx, n); err != nil {
 		return fmt.Errorf("post notice: %w", err)
 	}

@@ -49,6 +49,7 @@ var (
 	_ adapters.MessageDeleter    = (*platform)(nil)
 	_ adapters.ReactionSetter    = (*platform)(nil)
 	_ adapters.TypingNotifier    = (*platform)(nil)
+	_ adapters.PrivateSender     = (*platform)(nil)
 	_ adapters.RateLimitReporter = (*platform)(nil)
 )
 
@@ -89,6 +90,11 @@ func (p *platform) Split(text string) []string {
 func (p *platform) Send(ctx context.Context, post adapters.OutgoingMessage) (adapters.Receipt, error) {
 	id, err := p.do(ctx, call{Op: "send", Chat: post.Chat, Thread: post.Thread, Text: post.Text, ReplyTo: post.ReplyTo, Start: post.Start, Key: post.Key})
 	return adapters.Receipt{Message: id, At: time.Now()}, err
+}
+
+func (p *platform) SendPrivate(ctx context.Context, to string, post adapters.OutgoingMessage) (adapters.Receipt, error) {
+	_, err := p.do(ctx, call{Op: "private to " + to, Chat: post.Chat, Thread: post.Thread, Text: post.Text, Key: post.Key})
+	return adapters.Receipt{At: time.Now()}, err
 }
 
 func (p *platform) Edit(ctx context.Context, m adapters.MessageRef, text string) error {

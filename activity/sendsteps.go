@@ -34,6 +34,7 @@ type stepBuilder struct {
 	draftShower adapters.DraftShower
 	stopper     adapters.Stopper
 	fileSender  adapters.FileSender
+	private     adapters.PrivateSender
 
 	personaSender adapters.PersonaSender
 	broadcaster   adapters.ThreadBroadcaster
@@ -179,14 +180,22 @@ func (e *stepBuilder) post(at *sendTarget, part int, p adapters.OutgoingMessage)
 	if p.ReplyTo != "" {
 		p.Start = at.start
 	}
+	private := a.Recipient != "" && e.private != nil
 	s := sendStep{shown: p, do: func(ctx context.Context) (adapters.Receipt, error) {
 		p, err := at.in(ctx, p, part == 0)
 		if err != nil {
 			return adapters.Receipt{}, err
 		}
+		if private {
+			receipt, err := e.private.SendPrivate(ctx, a.Recipient, p)
+			if err == nil || !adapters.KindOf(err).Permanent() {
+				return receipt, err
+			}
+			e.logger.Debug("not shown to one person alone", "action", string(a.ID), "chat", a.Chat, "error", err)
+		}
 		return e.adapter.Send(ctx, p)
 	}}
-	if e.finder != nil {
+	if e.finder != nil && !private { // nobody finds what one person saw
 		s.find = func(ctx context.Context) (adapters.Receipt, bool, error) {
 			p, err := at.in(ctx, p, part == 0)
 			if err != nil {

@@ -67,6 +67,7 @@ type Action struct {
 	Via        string         // with Voice: the platform they were said on
 	Portrait   string         // with Voice: the address of their picture; may be empty
 	Target     EventID        // message to edit, delete, react to, or answer
+	Recipient  string         // for send: see [ProcessNotice.To]
 	Draft      DraftID        // for send: what people see of it already, which its first part replaces; empty: nothing
 	Policy     UnknownOutcomePolicy
 

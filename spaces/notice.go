@@ -9,6 +9,9 @@ type ProcessNotice struct {
 	Account string
 	Chat    string
 	Thread  ThreadID
+	// To is the platform id of the person who alone should see it, in a chat of several
+	// people; where the platform has no such message, everybody sees it. Empty: everybody.
+	To      string
 	Text    string // CommonMark
 	At      time.Time
 	Expires time.Time

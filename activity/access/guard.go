@@ -252,9 +252,18 @@ func addressesAccount(u adapters.Update) bool {
 	return false
 }
 
-// post stores a notice in the chat and thread of an update.
+// OnlyReader returns the person who alone reads the answer to an update, where only they are
+// meant: the person who wrote in a chat of several people. It is empty in a direct chat.
+func OnlyReader(u adapters.Update) string {
+	if u.Chat.Kind == adapters.Direct || u.From.Kind != adapters.Human {
+		return ""
+	}
+	return u.From.ID
+}
+
+// post stores a notice in the chat and thread of an update, for who caused that.
 func (g *AdmissionGuard) post(ctx context.Context, u adapters.Update, key, text string, at, expires time.Time) error {
-	n := spaces.ProcessNotice{Key: key, Account: g.account, Chat: u.Chat.ID, Thread: spaces.ThreadID(u.Thread.ID), Text: text, At: at, Expires: expires}
+	n := spaces.ProcessNotice{Key: key, Account: g.account, Chat: u.Chat.ID, Thread: spaces.ThreadID(u.Thread.ID), To: OnlyReader(u), Text: text, At: at, Expires: expires}
 	if err := g.notices.Post(ctx, n); err != nil {
 		return fmt.Errorf("post notice: %w", err)
 	}

@@ -38,6 +38,19 @@ func CommandMenu() []adapters.CommandMenuEntry {
 	}
 }
 
+// ForAskerAlone reports whether the answer to a command concerns nobody but who gave it: it
+// tells something, or refuses. What changes the room, everybody in it reads.
+func ForAskerAlone(command, answer string) bool {
+	if answer == onlyDeciders {
+		return true
+	}
+	switch command {
+	case CommandHelp, CommandStatus, CommandWhy, CommandCost, CommandZone, CommandStart:
+		return true
+	}
+	return false
+}
+
 // ParseCommand returns the command that a message begins with, nil without one: as
 // the adapter parsed it, or behind a mention of the account, which is how people
 // address a bot where the platform reserves the slash. A decision about a call of a tool

@@ -58,8 +58,14 @@ type SuiteFixture struct {
 	// nil: the platform has no buttons.
 	Press func(chat, message, label string)
 	// Told returns what the person was told alone in the chat, oldest first; nil with
-	// Press.
+	// Press and Private.
 	Told func(chat string) []string
+	// Private has a person do what it needs that they can be told something alone in the
+	// chat or a thread of it, and returns their platform id; nil: the adapter is no
+	// PrivateSender.
+	Private func(chat, thread string) (person string)
+	// Stranger is the platform id of a person who is not in the chat; empty with Private.
+	Stranger string
 
 	// Fail arranges for the next call of that sort to fail that way, and reports
 	// whether the platform can fail so; nil: it never fails.

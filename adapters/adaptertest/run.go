@@ -75,6 +75,7 @@ func script() []scripted {
 		{"concurrent_sends_have_their_own_receipts", nil, concurrent},
 		{"secret_is_in_no_error_update_or_log", func(r SuiteFixture) bool { return r.Secret != "" && r.Fail != nil }, secret},
 		{"press_comes_back_and_is_answered_to_who_pressed", func(r SuiteFixture) bool { return r.Press != nil }, presses},
+		{"private_message_is_seen_by_one_person", func(r SuiteFixture) bool { return r.Private != nil }, toldAlone},
 	}
 }
 

@@ -107,8 +107,18 @@ func openRig(t *testing.T) adaptertest.SuiteFixture {
 					all = append(all, discord.Words(words))
 				}
 			}
+			for _, words := range append(r.chat(chat, "").FollowUps(), r.thread.FollowUps()...) {
+				all = append(all, discord.Words(words))
+			}
 			return all
 		},
+		Private: func(chat, thread string) string {
+			r.online()
+			r.chat(chat, thread).Invokes(r.maya, r.bot, "why", "")
+			<-time.After(time.Second) // it is heard
+			return r.maya.ID.String()
+		},
+		Stranger: "999",
 	}
 }
 

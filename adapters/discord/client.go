@@ -76,6 +76,7 @@ type messageSender struct {
 	deleted   recent // messages that this account deleted
 	hooked    recent // messages of our own webhooks, known from a refused edit
 	receipted receipts
+	commands  commandAnswers
 }
 
 var (

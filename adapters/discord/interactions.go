@@ -49,11 +49,13 @@ func (a *acks) wait() { a.wg.Wait() }
 // person sees that it failed, and it is recorded all the same.
 func (a *acks) see(ctx context.Context, raw json.RawMessage) {
 	var i interaction
-	if adapters.DecodeFields(raw, &i, "id", "token") != nil || i.ID == "" || i.Token == "" {
+	if adapters.DecodeFields(raw, &i, "id", "token", "channel_id") != nil || i.ID == "" || i.Token == "" {
 		return
 	}
 	press := a.client.presses.open(i, false)
+	answered := a.client.commands.open(i)
 	heard := func() {
+		answered()
 		if press != nil {
 			close(press.heard)
 		}

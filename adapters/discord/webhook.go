@@ -52,6 +52,7 @@ func (c *Client) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), hookLimit)
 	defer cancel()
 	c.presses.open(i, true)
+	defer c.commands.open(i)()
 	if i.Type != asked {
 		if err := c.handIn(ctx, body); err != nil {
 			c.log.Warn("interaction not recorded", "update", i.ID, "error", err)

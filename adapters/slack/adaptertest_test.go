@@ -142,6 +142,8 @@ func openRig(t *testing.T) adaptertest.SuiteFixture {
 			}
 			return all
 		},
+		Private:  func(string, string) string { return r.maya.ID },
+		Stranger: "U0000999",
 	}
 }
 

@@ -10,6 +10,8 @@ import (
 	"github.com/trestle-bridge/trestle/adapters"
 )
 
+var _ adapters.PrivateSender = (*Client)(nil)
+
 // What Slack allows by the address that comes with a slash command
 // (docs.slack.dev/interactivity/handling-user-interaction, response_url).
 const (
@@ -62,4 +64,29 @@ func (c *messageSender) answerCommand(ctx context.Context, chat string, f form) 
 		c.log.Warn("command not answered", "chat", chat, "error", c.scrub(0, err, adapters.SecretString(a.address)))
 	}
 	return err == nil
+}
+
+// SendPrivate posts a part that only a member of the channel sees, until they reload
+// (docs.slack.dev/reference/methods/chat.postEphemeral). Who gave a slash command where the
+// app is not a member is answered by the command.
+func (c *messageSender) SendPrivate(ctx context.Context, to string, p adapters.OutgoingMessage) (adapters.Receipt, error) {
+	const method = "chat.postEphemeral"
+	f, thread := formOf(p.Text, p.Mentions).asMrkdwn(), threadOf(p)
+	_, err := c.call(ctx, method, func(ctx context.Context, api *slackgo.Client) error {
+		_, _, err := api.PostMessageContext(ctx, p.Chat, c.fields(method, func(v url.Values) {
+			f.set(v)
+			v.Set("user", to)
+			if thread != "" {
+				v.Set("thread_ts", thread)
+			}
+		}))
+		return err
+	})
+	if refusedFor(err, "not_in_channel", "channel_not_found") && c.answerCommand(ctx, p.Chat, f) {
+		err = nil
+	}
+	if err != nil {
+		return adapters.Receipt{}, err
+	}
+	return adapters.Receipt{At: time.Now().UTC()}, nil
 }

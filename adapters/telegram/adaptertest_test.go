@@ -89,8 +89,13 @@ func openRig(t *testing.T) adaptertest.SuiteFixture {
 					all = append(all, p.Text)
 				}
 			}
+			for _, m := range r.chat(chat).Ephemeral() {
+				all = append(all, m.Text)
+			}
 			return all
 		},
+		Private:  func(string, string) string { return text(r.maya.ID) },
+		Stranger: "999",
 	}
 }
 

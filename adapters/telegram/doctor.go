@@ -99,7 +99,7 @@ func (c *Client) examineWay(ctx context.Context, served bool) []adapters.Account
 		return []adapters.AccountDiagnosis{unreached(c.endpoint, err)}
 	}
 	if c.hook.url != "" {
-		return c.examineHook(hook)
+		return examineHook(c, hook)
 	}
 	if hook.URL != "" {
 		return []adapters.AccountDiagnosis{fail("TRS-T03", "a webhook is set for this bot, and nobody can poll beside one",
@@ -115,9 +115,9 @@ func (c *Client) examineWay(ctx context.Context, served bool) []adapters.Account
 // lateCall is how old a failed call may be to be worth a finding.
 const lateCall = 10 * time.Minute
 
-// examineHook finds why Telegram does not reach us. A webhook that is not ours
+// examineHook finds why Telegram does not reach a client. A webhook that is not ours
 // is no fault while nothing runs: the next start sets it.
-func (c *Client) examineHook(info hookInfo) []adapters.AccountDiagnosis {
+func examineHook(c *Client, info hookInfo) []adapters.AccountDiagnosis {
 	const look = "see that the proxy before webhook_listen is up, has a certificate that is good, and passes this path on"
 	switch {
 	case c.receiving.Load() && info.URL != c.hook.url:

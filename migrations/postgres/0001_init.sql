@@ -377,7 +377,8 @@ create table outbox (
     room_thread text collate "C" not null default '', -- thread of the room, in a chat where it did not begin
     portrait    text collate "C" not null default '',
     draft       text collate "C" not null default '', -- draft that the action replaces
-    choices     text collate "C" not null default '[]' -- JSON array of buttons below the words
+    choices     text collate "C" not null default '[]', -- JSON array of buttons below the words
+    recipient   text collate "C" not null default '' -- person who alone should see it, by the platform's id
 );
 
 create unique index outbox_ordinal on outbox (cycle, ordinal) where cycle <> '';

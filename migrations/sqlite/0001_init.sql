@@ -376,7 +376,8 @@ create table outbox (
     room_thread text    not null default '', -- thread of the room, in a chat where it did not begin
     portrait    text    not null default '',
     draft       text    not null default '', -- draft that the action replaces
-    choices     text    not null default '[]' -- JSON array of buttons below the words
+    choices     text    not null default '[]', -- JSON array of buttons below the words
+    recipient   text    not null default '' -- person who alone should see it, by the platform's id
 ) strict;
 
 create unique index outbox_ordinal on outbox (cycle, ordinal) where cycle <> '';

@@ -18,6 +18,7 @@ type GuildChannel struct {
 	messages []*message
 	typed    []SnowflakeID
 	presses  []*interaction // oldest first
+	commands []*interaction // oldest first
 	gone     bool
 }
 

@@ -74,6 +74,8 @@ func (c *GuildChannel) interaction(p *HumanUser, b *BotUser, kind int, data any,
 	if pressed, ok := data.(pressedData); ok {
 		i.press = ButtonPress{Who: p.ID, Message: under, CustomID: pressed.CustomID}
 		c.presses = append(c.presses, i)
+	} else {
+		c.commands = append(c.commands, i)
 	}
 	told := struct {
 		ID            SnowflakeID  `json:"id"`

@@ -99,6 +99,17 @@ func (c *GuildChannel) PressedButtons() []ButtonPress {
 	return all
 }
 
+// FollowUps returns what followed slash commands in the channel for the person alone who gave
+// them, by command, oldest first.
+func (c *GuildChannel) FollowUps() (all []string) {
+	c.of.mu.Lock()
+	defer c.of.mu.Unlock()
+	for _, i := range c.commands {
+		all = append(all, i.followed...)
+	}
+	return all
+}
+
 // tokenLife is how long an interaction can be followed up.
 const tokenLife = 15 * time.Minute
 

@@ -34,7 +34,9 @@ type Chat struct {
 	pinned   int64
 	actions  []ChatActivity
 	drafts   []MessageDraft
-	presses  []*ButtonPress
+
+	ephemeral []EphemeralMessage // oldest first
+	presses   []*ButtonPress
 }
 
 // member is a person's standing in a chat.

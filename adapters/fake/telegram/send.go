@@ -111,12 +111,21 @@ func (t botAPI) sendMessage(c *call) *reply {
 	if bad != nil {
 		return bad
 	}
+	var only struct {
+		To int64 `json:"receiver_user_id"`
+	}
+	if _, bad := c.object("ephemeral_message_parameters", &only); bad != nil {
+		return bad
+	}
 	chat, bad := t.target(c)
 	if bad != nil {
 		return bad
 	}
 	chat.mu.Lock()
 	defer chat.mu.Unlock()
+	if only.To != 0 && !t.opts.Old {
+		return chat.sendEphemeral(c, only.To, text)
+	}
 	m := &message{from: &c.bot.user, bot: c.bot, date: time.Now(), text: text, entities: entities, preview: preview, keyboard: keyboard}
 	if bad = admitPost(chat, c, m); bad != nil {
 		return bad

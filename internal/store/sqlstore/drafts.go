@@ -125,8 +125,8 @@ func (k *stepTx) takeOverDraft(ctx context.Context, f spaces.RoomEffect, a *spac
 
 const (
 	insertNotice engine.QueryText = `insert into outbox (id, cycle, ordinal, kind, space, thread, event, root, depth, account, chat, agent, text,
-  target, policy, state, expires, created, choices)
-values ($1, '', 0, 'send', '', $2, '', $10, 0, $3, $4, '', $5, '', $6, 'ready', $7, $8, $9) on conflict (id) do nothing`
+  target, policy, state, expires, created, choices, recipient)
+values ($1, '', 0, 'send', '', $2, '', $10, 0, $3, $4, '', $5, '', $6, 'ready', $7, $8, $9, $11) on conflict (id) do nothing`
 	// reactInstead !A notice that was taken back meanwhile needs no reaction.
 	reactInstead engine.QueryText = `insert into outbox (id, cycle, ordinal, kind, space, thread, event, root, depth, account, chat, agent, text,
   target, policy, state, expires, created)
@@ -150,7 +150,7 @@ where o.id = $1 and o.state in ('sending', 'sent', 'unknown', 'ready')
 func (b OutboxStore) Post(ctx context.Context, n spaces.ProcessNotice) error {
 	err := b.s.write(ctx, func(ctx context.Context, t *storeTx) error {
 		return t.Run(ctx, insertNotice, "notice|"+n.Key, string(n.Thread), n.Account, n.Chat, []byte(n.Text),
-			string(spaces.ResendOnce), t.SharedMillis(n.Expires), engine.ToMillis(n.At), engine.EncodeList([]spaces.ChoiceButton(nil)), "")
+			string(spaces.ResendOnce), t.SharedMillis(n.Expires), engine.ToMillis(n.At), engine.EncodeList([]spaces.ChoiceButton(nil)), "", n.To)
 	})
 	if err != nil {
 		return fmt.Errorf("post notice: %w", err)
@@ -199,7 +199,7 @@ func (t *outboxTx) announce(ctx context.Context, n spaces.RoomNotice) error {
 		}
 		id := strings.Join([]string{"notice", n.Key, c.account, c.id}, "|")
 		err = t.Run(ctx, insertNotice, id, string(thread), c.account, c.id, []byte(n.Text), string(spaces.ResendOnce), engine.ToMillis(n.At.Add(ttl)), engine.ToMillis(n.At),
-			engine.EncodeList(n.Choices), string(n.About))
+			engine.EncodeList(n.Choices), string(n.About), "")
 		if err != nil {
 			return fmt.Errorf("announce in %s: %w", n.Room, err)
 		}

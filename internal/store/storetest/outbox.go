@@ -316,11 +316,11 @@ func everyChat(t *testing.T, w *world) {
 func notice(t *testing.T, w *world) {
 	room := w.family()
 	before := len(w.log(room))
-	n := spaces.ProcessNotice{Key: "pairing|X", Account: account, Chat: "777", Thread: "t", Text: "Your code", At: w.now, Expires: w.now.Add(time.Minute)}
+	n := spaces.ProcessNotice{Key: "pairing|X", Account: account, Chat: "777", Thread: "t", To: "21", Text: "Your code", At: w.now, Expires: w.now.Add(time.Minute)}
 	w.ok(w.s.Border.Post(t.Context(), n))
 	w.ok(w.s.Border.Post(t.Context(), n))
 	due := w.due()
-	if len(due) != 1 || due[0].Chat != "777" || due[0].Text != "Your code" || due[0].Space != "" || due[0].Kind != spaces.ActSend {
+	if len(due) != 1 || due[0].Chat != "777" || due[0].Text != "Your code" || due[0].Recipient != "21" || due[0].Space != "" || due[0].Kind != spaces.ActSend {
 		t.Fatalf("due %+v, want the notice once", due)
 	}
 	w.settleAll(due)

@@ -13,7 +13,7 @@ const (
 	// ActionColumns lists the columns that ScanAction scans, of the table outbox o.
 	ActionColumns engine.QueryText = `o.id, o.cycle, o.ordinal, o.kind, o.space, o.thread, o.event, o.account, o.chat, o.agent, o.text, o.target, o.policy,
   o.state, o.part, o.attempts, o.not_before, o.expires, o.created, o.refs, o.resent, o.code, o.reason, o.root, o.depth,
-  o.voice, o.via, o.portrait, o.files, o.room_thread, o.draft, o.choices`
+  o.voice, o.via, o.portrait, o.files, o.room_thread, o.draft, o.choices, o.recipient`
 	// IsLaneHead is the condition that an action o is the oldest of its lane that is not
 	// final. A lane is a thread of a chat; its actions are sent in order.
 	IsLaneHead engine.QueryText = `not exists (select 1 from outbox p where p.account = o.account and p.chat = o.chat and p.thread = o.thread
@@ -37,7 +37,7 @@ func ScanAction(r engine.ResultRow) (o StoredAction, err error) {
 	var text []byte
 	err = r.Scan(&o.ID, &o.Cycle, &o.Ordinal, &o.Kind, &o.Space, &o.Thread, &o.Event, &o.Account, &o.Chat, &o.Agent, &text, &o.Target,
 		&o.Policy, &o.State, &o.Part, &o.Attempts, engine.ScanTime(&o.NotBefore), engine.ScanTime(&o.Expires), engine.ScanTime(&o.Created),
-		engine.ScanList(&o.Refs), &o.Resent, &o.Code, &o.Reason, &o.Root, &o.Depth, &o.Voice, &o.Via, &o.Portrait, engine.ScanList(&o.Files), &o.RoomThread, &o.Draft, engine.ScanList(&o.Choices))
+		engine.ScanList(&o.Refs), &o.Resent, &o.Code, &o.Reason, &o.Root, &o.Depth, &o.Voice, &o.Via, &o.Portrait, engine.ScanList(&o.Files), &o.RoomThread, &o.Draft, engine.ScanList(&o.Choices), &o.Recipient)
 	o.Text, o.Problem = string(text), string(alerts.OfDelivery(o.Code))
 	return o, err
 }

@@ -498,6 +498,13 @@ func (w *world) sent() string {
 			}
 			out.WriteString("\n")
 		}
+		for _, m := range w.chats[name].Ephemeral() {
+			for who, p := range w.people {
+				if p.ID == m.To {
+					fmt.Fprintf(&out, "%s to %s alone: %q\n", name, who, m.Text)
+				}
+			}
+		}
 	}
 	return out.String() + w.slack.sent() + w.discord.sent()
 }
