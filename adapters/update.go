@@ -110,7 +110,7 @@ type IncomingMessage struct {
 	Attachments []IncomingFile
 	Forwarded   string // who said it first, as shown; empty: not forwarded
 	Broadcast   bool   // said in a thread and shown in the chat itself as well
-	Viewing     string // the chat that its author had open beside this one, as shown; empty: not told
+	Viewing     string `json:",omitzero"` // the chat that its author had open beside this one, as shown; empty: not told
 }
 
 // ChatCommand is a chat command at the head of a message: "/stop now".

@@ -107,7 +107,7 @@ func openRig(t *testing.T) adaptertest.SuiteFixture {
 					all = append(all, discord.Words(words))
 				}
 			}
-			for _, words := range append(r.chat(chat, "").FollowUps(), r.thread.FollowUps()...) {
+			for _, words := range append(fakediscord.FollowUpsIn(r.chat(chat, "")), fakediscord.FollowUpsIn(r.thread)...) {
 				all = append(all, discord.Words(words))
 			}
 			return all

@@ -89,7 +89,7 @@ func openRig(t *testing.T) adaptertest.SuiteFixture {
 					all = append(all, p.Text)
 				}
 			}
-			for _, m := range r.chat(chat).Ephemeral() {
+			for _, m := range faketelegram.EphemeralIn(r.chat(chat)) {
 				all = append(all, m.Text)
 			}
 			return all

@@ -23,7 +23,7 @@ func TestPrivateMessagesOnServersOldAndNew(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				alone, all := len(group.Ephemeral()), len(group.Sent())
+				alone, all := len(faketelegram.EphemeralIn(group)), len(group.Sent())
 				if old && (alone != 0 || all != 1 || receipt.Message == "") || !old && (alone != 1 || all != 0 || receipt.Message != "") {
 					t.Errorf("%d read it alone, %d messages are for all, the receipt is %+v", alone, all, receipt)
 				}

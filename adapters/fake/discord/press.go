@@ -99,9 +99,9 @@ func (c *GuildChannel) PressedButtons() []ButtonPress {
 	return all
 }
 
-// FollowUps returns what followed slash commands in the channel for the person alone who gave
+// FollowUpsIn returns what followed slash commands in a channel for the person alone who gave
 // them, by command, oldest first.
-func (c *GuildChannel) FollowUps() (all []string) {
+func FollowUpsIn(c *GuildChannel) (all []string) {
 	c.of.mu.Lock()
 	defer c.of.mu.Unlock()
 	for _, i := range c.commands {

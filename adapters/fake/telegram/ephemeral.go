@@ -15,15 +15,15 @@ type EphemeralMessage struct {
 	Text   string
 }
 
-// Ephemeral returns what bots showed to one person alone here, oldest first.
-func (c *Chat) Ephemeral() []EphemeralMessage {
+// EphemeralIn returns what bots showed to one person alone in a chat, oldest first.
+func EphemeralIn(c *Chat) []EphemeralMessage {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	return slices.Clone(c.ephemeral)
 }
 
 // sendEphemeral shows a text to one person alone. It needs the chat's lock.
-func (c *Chat) sendEphemeral(k *call, to int64, text string) *reply {
+func sendEphemeral(c *Chat, k *call, to int64, text string) *reply {
 	who := c.members[to]
 	switch {
 	case c.wire.Type == private:

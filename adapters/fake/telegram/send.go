@@ -124,7 +124,7 @@ func (t botAPI) sendMessage(c *call) *reply {
 	chat.mu.Lock()
 	defer chat.mu.Unlock()
 	if only.To != 0 && !t.opts.Old {
-		return chat.sendEphemeral(c, only.To, text)
+		return sendEphemeral(chat, c, only.To, text)
 	}
 	m := &message{from: &c.bot.user, bot: c.bot, date: time.Now(), text: text, entities: entities, preview: preview, keyboard: keyboard}
 	if bad = admitPost(chat, c, m); bad != nil {

@@ -498,7 +498,7 @@ func (w *world) sent() string {
 			}
 			out.WriteString("\n")
 		}
-		for _, m := range w.chats[name].Ephemeral() {
+		for _, m := range faketelegram.EphemeralIn(w.chats[name]) {
 			for who, p := range w.people {
 				if p.ID == m.To {
 					fmt.Fprintf(&out, "%s to %s alone: %q\n", name, who, m.Text)
