@@ -11,7 +11,7 @@ import (
 )
 
 // agentIn plays a story in a workspace in which the app is as the profile says.
-func agentIn(t *testing.T, profile fakeslack.AppProfile, prompts []string, play func(t *testing.T, w *workspace, b *book)) {
+func agentIn(t *testing.T, profile fakeslack.AppProfile, prompts []string, play func(w *workspace, b *book)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		profile.AppToken = appToken
@@ -19,7 +19,7 @@ func agentIn(t *testing.T, profile fakeslack.AppProfile, prompts []string, play 
 		o := w.options()
 		o.Prompts = func() []string { return prompts }
 		w.runs(b, o)
-		play(t, w, b)
+		play(w, b)
 	})
 }
 
@@ -39,7 +39,8 @@ func TestOpeningTheDirectChatShowsPrompts(t *testing.T) {
 		"no agent":       {fakeslack.AppProfile{}, prompts, fakeslack.SuggestedPrompts{}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			agentIn(t, tc.profile, tc.prompts, func(t *testing.T, w *workspace, b *book) {
+			agentIn(t, tc.profile, tc.prompts, func(w *workspace, b *book) {
+				t := w.t
 				thread := w.app.Opens(w.maya)
 				pass(time.Second)
 				testutil.Same(t, "prompts", tc.want, w.app.Suggested(w.maya, thread))
@@ -54,7 +55,8 @@ func TestOpeningTheDirectChatShowsPrompts(t *testing.T) {
 // NEWS: a message to an agent says which channel its author looks at, if the app may know
 // the channel.
 func TestMessagesToAnAgentSayWhatTheirAuthorLooksAt(t *testing.T) {
-	agentIn(t, fakeslack.AppProfile{Agent: true}, nil, func(t *testing.T, w *workspace, b *book) {
+	agentIn(t, fakeslack.AppProfile{Agent: true}, nil, func(w *workspace, b *book) {
+		t := w.t
 		w.direct.Says(w.maya, "hello", fakeslack.PostOptions{})
 		w.app.LooksAt(w.maya, w.ops, "")
 		w.direct.Says(w.maya, "what is this about?", fakeslack.PostOptions{})
