@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -29,21 +30,21 @@ func fieldsRead(t *testing.T, r reader, payload string) string {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel() // Slack is not asked
-	text := ""
+	var text strings.Builder
 	for _, u := range r.read(ctx, &delivery{id: "Ev1", kind: "events_api", payload: json.RawMessage(payload)}) {
 		if bad, ok := u.Body.(adapters.UnreadableUpdate); ok {
 			if bad.Panicked {
 				t.Errorf("%s panics", payload)
 			}
-			text += unread
+			text.WriteString(unread)
 			continue
 		}
 		u.Raw = nil
 		said, err := json.Marshal(u)
 		testutil.OK(t, err)
-		text += fmt.Sprintf("%T %s\n", u.Body, said)
+		fmt.Fprintf(&text, "%T %s\n", u.Body, said)
 	}
-	return text
+	return text.String()
 }
 
 // withoutBlocks returns an event without the blocks and attachments of its messages, which
