@@ -20,6 +20,22 @@ type runTracker struct {
 	mu    sync.Mutex // guards what follows
 	begin func(*liveRun)
 	all   map[spaces.CycleID]*liveRun
+	// waiting are the runs that rest until a person or a tool has answered: the run that the
+	// answer wakes is shown where they were.
+	waiting map[spaces.CycleID]*liveRun
+}
+
+// maxWaiting bounds the runs that wait.
+const maxWaiting = 1000
+
+// wait notes that a run rests until it is answered.
+func (t *runTracker) wait(g *liveRun) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.waiting == nil || len(t.waiting) >= maxWaiting {
+		t.waiting = map[spaces.CycleID]*liveRun{}
+	}
+	t.waiting[g.sign.Run] = g
 }
 
 // A liveRun is a run that people are shown.
@@ -27,6 +43,7 @@ type liveRun struct {
 	sign   spaces.RunSign
 	thread spaces.ThreadID // as the chat calls it
 	rested <-chan bool     // see [shell.TypingNotifier]
+	before *liveRun        // that waited for what woke it; nil: none did
 	told   atomic.Bool     // see [spaces.RunSign]
 }
 
@@ -43,12 +60,13 @@ func (t *runTracker) end(run spaces.CycleID) {
 	delete(t.all, run)
 }
 
-// ShowRun shows a run in the chat of the message that woke it, with the platform's means to
-// stop it, until rested delivers its end: true when it waits for a person, an approval or a
-// tool. A channel that is closed without a value leaves what is shown to the process that
-// goes on with the run. thread is that of the message, as the chat calls it. Of a run that is
-// shown already, ShowRun only learns whether people were told that they wait. ShowRun never
-// blocks, and after [Egress.Run] has returned it does nothing.
+// ShowRun shows a run in the chat of the message that woke it, or else where the run was
+// shown that waited for what woke it, with the platform's means to stop it, until rested
+// delivers its end: true when it waits for a person, an approval or a tool. A channel that is
+// closed without a value leaves what is shown to the process that goes on with the run.
+// thread is that of the message, as the chat calls it. Of a run that is shown already,
+// ShowRun only learns whether people were told that they wait. ShowRun never blocks, and
+// after [Egress.Run] has returned it does nothing.
 func (e *Egress) ShowRun(s spaces.RunSign, thread spaces.ThreadID, rested <-chan bool) {
 	t := &e.runs
 	t.mu.Lock()
@@ -57,13 +75,22 @@ func (e *Egress) ShowRun(s spaces.RunSign, thread spaces.ThreadID, rested <-chan
 		g.told.Store(s.Told)
 		return
 	}
-	if t.begin == nil || e.stopper == nil || s.Message.IsZero() {
+	if t.begin == nil || e.stopper == nil {
 		return
+	}
+	before := t.waiting[s.After]
+	delete(t.waiting, s.After)
+	switch {
+	case !s.Message.IsZero():
+	case before == nil:
+		return
+	default:
+		s.Message, s.Title, thread = before.sign.Message, before.sign.Title, before.thread
 	}
 	if t.all == nil {
 		t.all = map[spaces.CycleID]*liveRun{}
 	}
-	g := &liveRun{sign: s, thread: thread, rested: rested}
+	g := &liveRun{sign: s, thread: thread, rested: rested, before: before}
 	g.told.Store(s.Told)
 	t.all[s.Run] = g
 	t.begin(g)
@@ -81,6 +108,10 @@ func (e *Egress) StopRuns(runs []spaces.StoppedRun) {
 // followRun shows a run until it rests, or until stop.
 func (e *Egress) followRun(stop, work context.Context, g *liveRun) {
 	defer e.runs.end(g.sign.Run)
+	if b := g.before; b != nil && (b.sign.Message != g.sign.Message || b.thread != g.thread) {
+		e.showState(work, b, adapters.RunActive)
+	}
+	g.before = nil
 	control := e.showState(work, g, adapters.RunProcessing)
 	line := spaces.MessageDraft{
 		ID: spaces.DraftOf(g.sign.Run, lineStep), Cycle: g.sign.Run, Step: lineStep, Agent: g.sign.Agent, Space: g.sign.Space,
@@ -99,6 +130,7 @@ func (e *Egress) followRun(stop, work context.Context, g *liveRun) {
 			state := adapters.RunActive
 			if suspended {
 				state = adapters.RunSuspended
+				e.runs.wait(g)
 			}
 			e.EndDraft(line.ID)
 			e.showState(work, g, state)

@@ -27,7 +27,7 @@ func TestNothingMoreOfAStoppedRunIsSent(t *testing.T) {
 		e.Ring()
 		after(100 * time.Millisecond)
 		stopped.Store(true)
-		after(3 * time.Second)
+		after(10 * time.Second) // the turns of what is not sent pass as well
 		testutil.Same(t, "sent", []string{"one", "of nobody"}, p.texts("c"))
 	})
 }
@@ -42,6 +42,58 @@ type working struct {
 func (w working) ShowRun(_ context.Context, s adapters.RunStatus) (adapters.StopControl, error) {
 	*w.states = append(*w.states, s.State)
 	return w.control, nil
+}
+
+// statuses is a platform that keeps what it was told of runs.
+type statuses struct {
+	*buttoned
+	shown *[]adapters.RunStatus
+}
+
+func (w statuses) ShowRun(_ context.Context, s adapters.RunStatus) (adapters.StopControl, error) {
+	*w.shown = append(*w.shown, s)
+	return adapters.StopNative, nil
+}
+
+// NEWS: a run that an answer or the result of a tool woke is shown where the run was that
+// waited for it. Where a message of its own woke it, what was shown of that run ends.
+func TestARunGoesOnWhereItWaited(t *testing.T) {
+	for name, message := range map[string]string{"by a button": "", "in words": "2", "in its thread": "1"} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := statuses{&buttoned{platform: &platform{}}, &[]adapters.RunStatus{}}
+				r := newRecord()
+				e := on(t, p, r, EgressOptions{Drafts: r})
+				show := func(s spaces.RunSign, message string, waits bool) {
+					rested := make(chan bool, 1)
+					if message != "" {
+						s.Message, s.Title = spaces.MessageRef{Account: ours.Key(), Chat: "c", Message: message}, "title "+message
+					}
+					e.ShowRun(s, "", rested)
+					after(time.Second)
+					rested <- waits
+					close(rested)
+					after(time.Second)
+				}
+				show(spaces.RunSign{Run: "asks"}, "1", true)
+				show(spaces.RunSign{Run: "other"}, "", false) // that nobody's message woke
+				show(spaces.RunSign{Run: "goes on", After: "asks"}, message, false)
+				status := func(message string, state adapters.RunState) adapters.RunStatus {
+					return adapters.RunStatus{Chat: "c", Message: message, Title: "title " + message, State: state}
+				}
+				want := []adapters.RunStatus{status("1", adapters.RunProcessing), status("1", adapters.RunSuspended)}
+				if message == "2" {
+					want = append(want, status("1", adapters.RunActive), status("2", adapters.RunProcessing), status("2", adapters.RunActive))
+				} else {
+					want = append(want, status("1", adapters.RunProcessing), status("1", adapters.RunActive))
+				}
+				testutil.Same(t, "statuses", want, *p.shown)
+				if len(e.runs.waiting) != 0 || len(e.runs.all) != 0 {
+					t.Errorf("%d runs wait and %d are kept", len(e.runs.waiting), len(e.runs.all))
+				}
+			})
+		})
+	}
 }
 
 // NEWS: a run that shows nothing for five seconds has a line with a Stop button, which is

@@ -121,11 +121,14 @@ func (s *Shell) run(ctx context.Context, p wakeKey, w *spaces.Wake) (err error) 
 			c.log.Error("deleted words not redacted", "error", err)
 		}
 	}()
-	rest := s.show(w, c.toldToWait)
+	learned := c.learnTool(ctx)
+	rest := s.show(w, c.awokeBy, c.toldToWait)
 	defer func() { rest(err == nil, w.Cycle.Stop) }()
 
 	s.publish("agent_assigned", string(m.id.Agent), c.facts("wake", w.Cycle.Wake, "rows", len(w.Rows), "resumed", w.Resumed))
-	err = c.live(ctx)
+	if err = learned; err == nil {
+		err = c.live(ctx)
+	}
 	if err != nil && halted(ctx, err) {
 		err = c.cancelled(ctx, err)
 	} else if ctx.Err() != nil {
@@ -185,9 +188,6 @@ func (c *cycle) live(ctx context.Context) error {
 		return spaces.ErrHalted
 	}
 	if err := c.learnHabit(ctx); err != nil {
-		return err
-	}
-	if err := c.learnTool(ctx); err != nil {
 		return err
 	}
 	c.listen(ctx)

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"cmp"
 	"strings"
 	"sync"
 	"time"
@@ -34,14 +35,24 @@ func runTitle(text, agent string) string {
 
 // show lets people see that the agent is at it until the returned function is called, with
 // whether the run is over and how it stopped. A short cycle shows nothing, and neither does
-// one in a room where the agent says nothing. told reports whether people were told that
-// they wait.
-func (s *Shell) show(w *spaces.Wake, told func() bool) (rest func(over bool, stop spaces.StopReason)) {
-	if s.Presence == nil || len(w.Events) == 0 || !s.speaks(w.Cycle.Mind.Agent, w.Cycle.Space) {
+// one in a room where the agent says nothing. tool is the call whose end woke it, or nil. told
+// reports whether people were told that they wait.
+func (s *Shell) show(w *spaces.Wake, tool *spaces.ToolRun, told func() bool) (rest func(over bool, stop spaces.StopReason)) {
+	sign := spaces.RunSign{Run: w.Cycle.ID, Agent: w.Cycle.Mind.Agent, Space: w.Cycle.Space, Began: time.Now()}
+	var last spaces.Event
+	if len(w.Waits) > 0 {
+		sign.Space, sign.Thread, sign.After = cmp.Or(sign.Space, w.Waits[0].Space), w.Waits[0].Thread, w.Waits[0].Cycle
+	}
+	if tool != nil {
+		sign.Space, sign.Thread, sign.After = tool.Space, tool.Thread, tool.Cycle
+	}
+	if len(w.Events) > 0 {
+		last = w.Events[len(w.Events)-1]
+		sign.Thread = last.Thread
+	}
+	if s.Presence == nil || len(w.Events) == 0 && sign.After == "" || !s.speaks(sign.Agent, sign.Space) {
 		return func(bool, spaces.StopReason) {}
 	}
-	last := w.Events[len(w.Events)-1]
-	sign := spaces.RunSign{Run: w.Cycle.ID, Agent: w.Cycle.Mind.Agent, Space: w.Cycle.Space, Thread: last.Thread, Began: time.Now()}
 	if a := s.agent(sign.Agent); a != nil {
 		sign.Name = a.Name
 	}

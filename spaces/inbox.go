@@ -115,6 +115,7 @@ type RunSign struct {
 	Thread  ThreadID   // of the newest message that woke it, as the space calls it
 	Message MessageRef // that message; zero when it was none
 	Title   string     // the beginning of its words; empty when it has none
+	After   CycleID    // the run that waited for what woke it; empty: none did
 	Began   time.Time  // here; a run that goes on after a restart begins anew
 	// Told is true once people were told in the room that they wait, by a notice with a
 	// button that stops the run.

@@ -13,8 +13,8 @@ import (
 
 const (
 	openRun engine.QueryText = `select id, agent, circle, space from cycles where id = $1 and state = 'open'`
-	// runsBegunHere !What waits for an answer or for a tool, or goes on with its result, began there as well. Open waits are
-	// found by a partial index. The time is that of the first message of the run.
+	// runsBegunHere !What waits for an answer or for a tool, or goes on with its result, began there as well. Open waits, and
+	// those that woke a run, are found by partial indexes. The time is that of the first message of the run.
 	runsBegunHere engine.QueryText = `select r.id, coalesce(min(e.at), 0) from (
 select y.id from cycles y join inbox i on i.cycle = y.id
 join events e on e.space = i.space and e.branch = 'main' and e.seq = i.seq
@@ -23,6 +23,10 @@ where y.state = 'open' and y.space = $1 and i.cycle <> '' and (e.thread = $2
 union select w.cycle from waits w where w.space = $1 and w.thread = $2 and w.state = 'open' and w.state <> 'told'
 union select c.cycle from tool_runs c where c.space = $1 and c.thread = $2 and c.ended = 0
 union select y.id from cycles y join timers t on t.id = y.timer join tool_runs c on c.id = t.note where y.state = 'open' and y.space = '' and t.kind = 'tool' and c.space = $1 and c.thread = $2
+union select y.id from uplinks u cross join cycles y cross join waits w cross join inbox i cross join events e
+where u.space = $1 and y.agent = u.agent and y.circle = u.circle and y.state = 'open' and w.woke = y.id and w.woke <> '' and w.space = $1 and i.cycle = w.cycle and i.cycle <> ''
+and e.space = i.space and e.branch = 'main' and e.seq = i.seq and (e.thread = $2
+  or e.id in (select m.event from messages m where m.account = $3 and m.chat = $4 and m.message = $5 and m.space = $1))
 ) r left join inbox i on i.cycle = r.id and i.cycle <> '' left join events e on e.space = i.space and e.branch = 'main' and e.seq = i.seq
 group by r.id order by r.id`
 	// runsAfter !The result of a call woke a run that goes on with the one that called.

@@ -56,8 +56,11 @@ func (t *typingNotifier) show(ctx context.Context, s typingEvent) {
 		if out := t.conns.egress(c.Account); out != nil {
 			thread := t.threadIn(ctx, c, s, len(chats))
 			at := adapters.MessageRef{Chat: c.Chat, Thread: string(thread)}
-			if c.Account == s.Message.Account && c.Chat == s.Message.Chat {
+			here := c.Account == s.Message.Account && c.Chat == s.Message.Chat
+			if here {
 				at.Message = s.Message.Message
+			}
+			if here || s.Message.IsZero() {
 				out.ShowRun(s.RunSign, thread, s.rested)
 			}
 			out.Typing(ctx, at)
