@@ -38,8 +38,8 @@ func CommandMenu() []adapters.CommandMenuEntry {
 	}
 }
 
-// ForAskerAlone reports whether the answer to a command concerns nobody but who gave it: it
-// tells something, or refuses. What changes the room, everybody in it reads.
+// ForAskerAlone reports whether only the person who gave a command needs its answer, which
+// tells them something or refuses. The answer to a command that changes the room is for all.
 func ForAskerAlone(command, answer string) bool {
 	if answer == onlyDeciders {
 		return true

@@ -15,8 +15,8 @@ import (
 
 var _ adapters.PrivateSender = (*Client)(nil)
 
-// A commandAnswer is how a slash command that came lately can be answered to the person who
-// gave it. Its token lets anybody in, and is in no error, log line or update.
+// A commandAnswer holds what it takes to answer a slash command of the last minutes to the
+// person who gave it. Whoever has its token can answer, so it is in no error, log line or update.
 type commandAnswer struct {
 	token adapters.SecretString
 	heard chan struct{} // closed once Discord has the first answer, and takes what follows
@@ -30,7 +30,7 @@ type commandAnswers struct {
 	all map[commandPlace]commandAnswer
 }
 
-// A commandPlace is where somebody gave a command.
+// A commandPlace is the channel in which a person gave a command.
 type commandPlace struct{ channel, user string }
 
 // Bounds on slash commands that can be answered
