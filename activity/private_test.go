@@ -10,18 +10,18 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// What is for one person goes to them alone. Where the platform says that it cannot, the
-// chat reads it; where nobody can tell, it is sent to the person once more and to no one else.
+// A message for one person is sent to them alone. When the platform refuses that, it is sent
+// to the chat; when the outcome is unknown, it is sent to the person once more and not to the chat.
 func TestPrivateMessages(t *testing.T) {
 	for name, tc := range map[string]struct {
 		kind  adapters.FailureKind
 		fails bool
 		want  []string
 	}{
-		"shown":          {want: []string{"private to 21"}},
-		"cannot":         {adapters.NoTarget, true, []string{"private to 21", "send"}},
-		"may not":        {adapters.Forbidden, true, []string{"private to 21", "send"}},
-		"nobody can say": {adapters.Unknown, true, []string{"private to 21", "private to 21"}},
+		"shown":   {want: []string{"private to 21"}},
+		"cannot":  {adapters.NoTarget, true, []string{"private to 21", "send"}},
+		"may not": {adapters.Forbidden, true, []string{"private to 21", "send"}},
+		"unknown": {adapters.Unknown, true, []string{"private to 21", "private to 21"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

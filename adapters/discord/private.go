@@ -63,9 +63,9 @@ func (c *commandAnswers) open(i interaction) (heard func()) {
 	return sync.OnceFunc(func() { close(one.heard) })
 }
 
-// SendPrivate posts a part that only the person sees who gave a slash command in the channel
-// within the last quarter of an hour; Discord has no other message for one person. To anybody
-// else it is NoTarget.
+// SendPrivate answers the last slash command that the person gave in the channel, which they
+// alone see; Discord has no other message for one person. Without a command in the last quarter
+// of an hour it fails with NoTarget.
 func (c *messageSender) SendPrivate(ctx context.Context, to string, p adapters.OutgoingMessage) (adapters.Receipt, error) {
 	const op = "answer command"
 	channel, err := target(p.Chat, p.Thread)

@@ -22,7 +22,8 @@ import (
 var neededFields = regexp.MustCompile(`^(\.type|\.team_id|\.event(\.(type|subtype|event_ts|ts|thread_ts|channel|channel_type|user|bot_id|team|text|deleted_ts|reaction|item|channel_id|inviter|actor_id|(previous_)?message|` +
 	`(channel|user)\.(id|team_id|deleted|is_im|is_mpim|is_private)|item\.\w+|item\.message\.ts|(previous_)?message\.(type|subtype|ts|thread_ts|channel|channel_type|user|bot_id|team|text)))?)$`)
 
-// unread stands for an update that cannot be read: why, where, and its bytes, may differ.
+// unread is what fieldsRead returns for an update that cannot be read. Its reason, chat and
+// bytes are not compared.
 const unread = "unreadable\n"
 
 // fieldsRead returns what is read of a delivery, without its bytes.

@@ -35,8 +35,8 @@ func (u *user) UnmarshalJSON(raw []byte) error {
 	return adapters.DecodeFields(raw, (*fields)(u), "id", "team_id", "deleted")
 }
 
-// UnmarshalJSON reads a message. It is somebody else's, or another message, without the
-// fields that say who wrote what, where and when.
+// UnmarshalJSON reads a message, which needs the fields that say who wrote it, what, where
+// and when.
 func (m *message) UnmarshalJSON(raw []byte) error {
 	type fields message
 	return adapters.DecodeFields(raw, (*fields)(m), "type", "subtype", "ts", "thread_ts", "channel", "channel_type",
