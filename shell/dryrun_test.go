@@ -12,6 +12,7 @@ import (
 	"github.com/trestle-bridge/trestle/hud"
 	"github.com/trestle-bridge/trestle/internal/llm"
 	"github.com/trestle-bridge/trestle/internal/store/readmodel"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -74,7 +75,7 @@ func TestFiveHundredRehearsalsLeaveNoTrace(t *testing.T) {
 		}
 		w.deliver()
 		runs, log, inner := w.lived(), w.log(room), w.inner(mind("Ada"))
-		for n := range repeats(500) {
+		for n := range testutil.Repeats(500) {
 			r := w.rehearse(w.past(runs[n%len(runs)].ID))
 			if len(r.Said()) != 1 || len(r.Timers) != 1 || r.Close.Stop != spaces.StopCompleted {
 				t.Fatalf("rehearsal %d said %v, set %d timers and ended %s", n, r.Said(), len(r.Timers), r.Close.Stop)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/internal/llm"
 	"github.com/trestle-bridge/trestle/internal/llm/llmtest"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -92,7 +93,7 @@ func pick[E any](r *rand.Rand, from []E) E { return from[r.IntN(len(from))] }
 // one that any endpoint takes, every cycle ends by name within its steps, and
 // the record is sound.
 func TestNoAnswerBreaksATranscript(t *testing.T) {
-	for seed := range uint64(repeats(30)) {
+	for seed := range uint64(testutil.Repeats(30)) {
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
 			m := &wild{draw: answers(rand.New(rand.NewPCG(seed, 0)))}
 			play(t, m, func(w *world) {
@@ -144,7 +145,7 @@ func (w *world) allEnded() {
 // S4, R-TG: a parrot that repeats its whole prompt for 150 cycles in each dialect gets no line of
 // the system text and no header of the HUD out.
 func TestAParrotGetsNothingInternalOut(t *testing.T) {
-	orders := repeats(150)
+	orders := testutil.Repeats(150)
 	for _, tags := range []bool{false, true} {
 		t.Run("tags "+strconv.FormatBool(tags), func(t *testing.T) {
 			k := &keeper{ChatModel: llmtest.LeakyModel{}}

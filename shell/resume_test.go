@@ -223,7 +223,7 @@ func TestAKilledCycleEndsAsIfNothingHappened(t *testing.T) {
 	if len(want.Sends) != 1 || calls != 4 || len(points) < 20 {
 		t.Fatalf("undisturbed: sends %q, %d calls, points %q", want.Sends, calls, points)
 	}
-	for n := 1; n <= len(points); n += len(points) / repeats(len(points)) {
+	for n := 1; n <= len(points); n += len(points) / testutil.Repeats(len(points)) {
 		t.Run(fmt.Sprintf("%02d %s", n, points[n-1]), func(t *testing.T) {
 			got, passed, asked := liveOnce(t, n, false)
 			if diff := cmp.Diff(points[:n], passed); diff != "" {

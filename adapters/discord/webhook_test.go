@@ -209,7 +209,7 @@ func TestForgedInteractionsAreRefused(t *testing.T) {
 				r.Body = io.NopCloser(strings.NewReader(body + strings.Repeat(" ", 1<<20)))
 			},
 		}
-		for i := range 10_000 {
+		for i := range testutil.Repeats(10_000) {
 			body := w.slash(i)
 			code := w.hookCall(body, func(r *http.Request) { forge[i%len(forge)](r, body) })
 			if code != http.StatusUnauthorized && code != http.StatusRequestEntityTooLarge {
@@ -219,7 +219,7 @@ func TestForgedInteractionsAreRefused(t *testing.T) {
 		if got := w.inbox.take(); len(got) != 0 {
 			t.Errorf("%d forgeries were recorded", len(got))
 		}
-		if n := w.client.RefusedCalls(); n != 10_000 {
+		if n := w.client.RefusedCalls(); n != int64(testutil.Repeats(10_000)) {
 			t.Errorf("%d are counted", n)
 		}
 	})

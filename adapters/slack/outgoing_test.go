@@ -6,14 +6,16 @@ import (
 	"github.com/trestle-bridge/trestle/adapters/markup"
 	"github.com/trestle-bridge/trestle/adapters/markup/markuptest"
 	"github.com/trestle-bridge/trestle/hud"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 // Of a text that was judged nothing leaves that Slack would link, that
 // calls everybody or that is internal.
 func TestNothingHostileLeaves(t *testing.T) {
+	texts := testutil.Repeats(100_000)
 	source, guard, c, r := markuptest.NewTextSource(1), hud.NewLeakGuard(markuptest.SystemPrompt), new(Client), alone(t)
 	sent := 0
-	for range markuptest.HostileTexts {
+	for range texts {
 		md := source.Next()
 		if _, leaks := guard.Leak(md); leaks {
 			continue
@@ -27,7 +29,7 @@ func TestNothingHostileLeaves(t *testing.T) {
 			}
 		}
 	}
-	if sent < markuptest.HostileTexts/2 {
+	if sent < texts/2 {
 		t.Errorf("only %d texts were sent", sent)
 	}
 }

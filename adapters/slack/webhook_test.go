@@ -211,7 +211,7 @@ func TestForgedCallsAreRefused(t *testing.T) {
 				r.Body = io.NopCloser(strings.NewReader(body + strings.Repeat(" ", 1<<20)))
 			},
 		}
-		for i := range 10_000 {
+		for i := range testutil.Repeats(10_000) {
 			body := messageBody(w, i)
 			code := hookCall(c, body, func(r *http.Request) { forge[i%len(forge)](r, body) })
 			if code != http.StatusUnauthorized && code != http.StatusRequestEntityTooLarge {
@@ -221,7 +221,7 @@ func TestForgedCallsAreRefused(t *testing.T) {
 		if n := len(b.all()); n != 0 {
 			t.Errorf("%d forgeries were recorded", n)
 		}
-		if n := c.RefusedCalls(); n != 10_000 {
+		if n := c.RefusedCalls(); n != int64(testutil.Repeats(10_000)) {
 			t.Errorf("%d are counted", n)
 		}
 		if code := hookCall(c, messageBody(w, 7), nil); code != http.StatusOK {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/adapters/fake"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 // A day is a world in which people, platforms, the endpoint and the machine do what
@@ -51,7 +52,7 @@ type daySaying struct {
 // with, and shown to those alone who may know it, and each decision is carried out in
 // order or visibly was not. DAYS=17 in the environment plays that one, DAYS=0-99 a hundred.
 func TestDaysOfWhateverHappens(t *testing.T) {
-	first, last := 0, repeats(3)-1
+	first, last := 0, testutil.Repeats(3)-1
 	if days := os.Getenv("DAYS"); days != "" {
 		if n, _ := fmt.Sscanf(days, "%d-%d", &first, &last); n == 0 {
 			t.Fatalf("DAYS=%s: want a number, or two with - between", days)

@@ -91,7 +91,7 @@ func (f tripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r
 // beside it is answered as if nothing had happened.
 func TestGarbageOfAnEndpointLosesAndHoldsUpNothing(t *testing.T) {
 	bodies := garbageBodies()
-	bodies = bodies[:repeats(len(bodies))]
+	bodies = bodies[:testutil.Repeats(len(bodies))]
 	synctest.Test(t, func(t *testing.T) {
 		client, err := openai.New(modelhttp.ClientOptions{BaseURL: "http://model.test/v1", Transport: tripper(func(r *http.Request) (*http.Response, error) {
 			asked, err := io.ReadAll(r.Body)

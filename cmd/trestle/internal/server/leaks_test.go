@@ -15,6 +15,7 @@ import (
 	"github.com/trestle-bridge/trestle/internal/llm"
 	"github.com/trestle-bridge/trestle/internal/llm/llmtest"
 	"github.com/trestle-bridge/trestle/internal/llm/offline"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 // A counted model remembers the system texts it was shown, and how often it was
@@ -52,7 +53,7 @@ func crowd(n int) string {
 // both dialects, through everything: no line of ours is in the platform's ledger.
 func TestAParrotLeavesNothingOfOursInTheLedger(t *testing.T) {
 	const people = 50
-	rounds := repeats(10)
+	rounds := testutil.Repeats(10)
 	cycles, sent, internal := 0, 0, 0
 	for _, dialect := range []string{"tools", "tags"} {
 		synctest.Test(t, func(t *testing.T) {

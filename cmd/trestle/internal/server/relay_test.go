@@ -13,13 +13,14 @@ import (
 
 	fakediscord "github.com/trestle-bridge/trestle/adapters/fake/discord"
 	fakeslack "github.com/trestle-bridge/trestle/adapters/fake/slack"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
 // SEQ-96, I2, I7: a thousand messages in three chats of one room reach the other
 // two chats, each once, in the order in which they were said in each chat, with a
 // restart in the middle.
 func TestAThousandRelayedMessagesArriveOnceAndInOrder(t *testing.T) {
-	each := repeats(334)
+	each := testutil.Repeats(334)
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, `
 agents: {ada: {name: Ada}}
@@ -56,7 +57,7 @@ spaces:
 // SEQ-96, I2, I7: the same over three platforms, each with its own adapter, with a
 // restart and a lost connection in the middle.
 func TestAThousandMessagesTravelBetweenThreePlatforms(t *testing.T) {
-	each := repeats(334)
+	each := testutil.Repeats(334)
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, `# slack, discord
 agents: {ada: {name: Ada}}

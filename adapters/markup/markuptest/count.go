@@ -1,6 +1,0 @@
-//go:build !race
-
-package markuptest
-
-// HostileTexts is how many texts an adapter's test tries.
-const HostileTexts = 100_000
