@@ -149,3 +149,41 @@ func TestHistoryBringsInNobodyWhoIsNotHeard(t *testing.T) {
 		}
 	}
 }
+
+// SECURITY S1, S5: a guest answers those alone who are let in, wherever they were, in a room
+// of its own circle; others are told once a day, for everybody to read.
+func TestAGuestAnswersWhoIsLetIn(t *testing.T) {
+	approved := access.ChatApproval{PairingRequest: access.PairingRequest{Account: ours.Key(), Chat: kai.ID, User: kai.ID}, Circle: "family"}
+	listed := []access.SenderID{{User: kai.ID}}
+	query := func(n int, who adapters.Person) adapters.Update {
+		chat := adapters.Chat{ID: fmt.Sprintf("guest:%d", n), Kind: adapters.Group, Title: "guest in Party", Guest: true}
+		u := says(chat, who, fmt.Sprint(n), fmt.Sprintf("%s asks", who.Name))
+		body := u.Body.(adapters.IncomingMessage)
+		body.ToUs = true
+		u.Body = body
+		return u
+	}
+	for mode, o := range map[access.AdmissionMode]struct{ heard, told int }{
+		access.AdmitPairing: {1, 1}, access.AdmitAllowlist: {1, 1}, access.AdmitOpen: {3, 0}, access.AdmitDeny: {0, 0},
+	} {
+		t.Run(string(mode), func(t *testing.T) {
+			r := newRecord()
+			r.desk.Admitted = []access.ChatApproval{approved}
+			in := enter(r, IngressOptions{Admit: mode, Allow: listed, Room: spaces.RoomDefaults{Circle: "home"}})
+			take(t, in, "1", query(1, kai), query(2, owner), query(3, owner))
+			if len(r.said()) != o.heard || len(r.notices) != o.told {
+				t.Errorf("heard %q and told %+v, want %d and %d", r.said(), r.notices, o.heard, o.told)
+			}
+			for _, room := range r.rooms {
+				if !room.Guest || room.Circle != "" || room.Closed || room.Direct {
+					t.Errorf("got the room %+v, want one of a guest and of no circle", room)
+				}
+			}
+			for _, n := range r.notices {
+				if n.To != "" || n.Chat != "guest:2" {
+					t.Errorf("told %+v, want everybody there, once", n)
+				}
+			}
+		})
+	}
+}

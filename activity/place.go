@@ -78,6 +78,9 @@ func (in *Ingress) place(ctx context.Context, o *IngressOptions, u adapters.Upda
 		if chat.server != nil {
 			room = *chat.server
 		}
+		if u.Chat.Guest {
+			room.Circle = "" // who reads the answer is not known
+		}
 		p, err := in.openSpace(ctx, u.Chat, u.From, room, at)
 		if err != nil {
 			return nil, err
@@ -115,7 +118,7 @@ func (in *Ingress) openSpace(ctx context.Context, c adapters.Chat, from adapters
 	name = spaces.TruncateText(cmp.Or(name, c.ID), spaces.MaxNameBytes)
 	in.logger.Info("chat let in", "chat", c.ID, "kind", string(c.Kind), "admit", string(in.options.Load().Admit))
 	return in.mapping.Open(ctx, spaces.OpenRequest{
-		Name: name, Circle: room.Circle, Wake: room.Wake, Direct: direct, Closed: direct, Agents: room.Agents,
+		Name: name, Circle: room.Circle, Wake: room.Wake, Direct: direct, Closed: direct, Guest: c.Guest, Agents: room.Agents,
 		Chats: []spaces.ChatMapping{{Account: in.account.Key(), Chat: c.ID, Title: name, Live: true}},
 		At:    at,
 	})

@@ -51,6 +51,9 @@ type Chat struct {
 	Title string // may be empty, then leave the known one alone
 	// Group is the server or workspace the chat belongs to; empty where there is none.
 	Group string
+	// Guest is true when the account is no member of the chat: a person there asked it for one
+	// answer, and who reads that is not known.
+	Guest bool `json:",omitzero"`
 }
 
 // A Thread is a conversation inside a chat.

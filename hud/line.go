@@ -304,8 +304,11 @@ func zoneName(zone string) string {
 }
 
 func kindOfRoom(s spaces.Space) string {
-	if s.Direct {
+	switch {
+	case s.Direct:
 		return "direct"
+	case s.Guest:
+		return "guest"
 	}
 	return "group"
 }

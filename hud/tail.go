@@ -156,6 +156,9 @@ func (w *tailWriter) activeSpace() {
 	if branch := w.v.Branch; branch != "" && branch != spaces.Primary {
 		dst = append(appendQuoted(append(dst, " on branch "...), string(branch)), ", a rehearsal: nothing you do in a room reaches anybody"...)
 	}
+	if s.Room.space.Guest {
+		dst = append(dst, ", where you are a guest: you can send one message, of words alone, and strangers may read it"...)
+	}
 	w.b = append(dst, '\n')
 }
 

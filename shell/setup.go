@@ -119,7 +119,7 @@ func (c *cycle) hearSetUp(v *hud.MindView, seat *hud.RoomView, now time.Time) {
 // agent there has come to its end, so that its cursor is where it was when it came,
 // and no other agent has spoken there, who may have offered a set-up.
 func isNew(seat *hud.RoomView, self spaces.EntityID) bool {
-	if s := seat.Room.Space(); s.Direct || s.Configured {
+	if s := seat.Room.Space(); s.Direct || s.Guest || s.Configured {
 		return false
 	}
 	fresh := func(m spaces.SpaceMember) bool { return m.ID == self && seat.Uplink.Cursor <= m.Since }

@@ -46,6 +46,9 @@ type Space struct {
 	// Closed is true when every member is known: direct chats and local rooms.
 	// Elsewhere people may read who have never been seen to speak.
 	Closed bool
+	// Guest is true when the agent is no member of the room's chat: it was asked there for one
+	// answer, by a message that is all it sees.
+	Guest bool
 	// Configured is true when an entry of the configuration is about the room itself;
 	// a channel of a configured server has none.
 	Configured bool
@@ -139,6 +142,7 @@ type OpenRequest struct {
 	Wake   WakePolicy
 	Direct bool
 	Closed bool
+	Guest  bool
 	Agents []AgentID
 	Chats  []ChatMapping // Space and Object are filled in by the store
 	At     time.Time

@@ -23,7 +23,7 @@ type AdmissionMode string
 // The modes of admission.
 const (
 	AdmitPairing   AdmissionMode = "pairing"   // approved senders, and approved chats
-	AdmitAllowlist AdmissionMode = "allowlist" // senders that the configuration lists, in their direct chats
+	AdmitAllowlist AdmissionMode = "allowlist" // senders that the configuration lists, in their direct chats and where they ask a guest
 	AdmitOpen      AdmissionMode = "open"      // all senders
 	AdmitDeny      AdmissionMode = "deny"      // no sender
 )
@@ -69,6 +69,7 @@ type admissionFacts struct {
 	approved bool // this sender was approved in this chat, or the whole chat was
 	listed   bool // the configuration lists this sender
 	direct   bool // the chat is direct
+	guest    bool // the account is asked as a guest, in a chat that it is no member of
 	authored bool // a sender said or did it; else the platform states a fact
 	human    bool // the sender is a person, by an id that never changes
 	itself   bool // the chat speaks as itself, or vouches for who speaks: a channel, an anonymous administrator, a program that posts to a hook
@@ -92,7 +93,7 @@ func decide(mode AdmissionMode, a admissionFacts) AdmissionOutcome {
 	case AdmitDeny:
 		return Refused
 	case AdmitAllowlist:
-		if a.direct && a.listed {
+		if (a.direct || a.guest) && a.listed {
 			return Admitted
 		}
 	case AdmitPairing:
@@ -110,7 +111,7 @@ func decide(mode AdmissionMode, a admissionFacts) AdmissionOutcome {
 func (p AdmissionPolicy) facts(u adapters.Update, named bool) admissionFacts {
 	from := u.From
 	a := admissionFacts{
-		named: named, direct: u.Chat.Kind == adapters.Direct, authored: isAuthored(u),
+		named: named, direct: u.Chat.Kind == adapters.Direct, guest: u.Chat.Guest, authored: isAuthored(u),
 		listed: from.ID != "" && slices.Contains(p.Allow, SenderID{Scope: from.Scope, User: from.ID}),
 		human:  from.Kind == adapters.Human && from.ID != "",
 		itself: from.Kind == adapters.Service && from.ID != "" && (from.ID == u.Chat.ID || from.Scope == u.Chat.ID),

@@ -110,6 +110,9 @@ type cachedApproval struct {
 // revoked in other processes.
 func (g *AdmissionGuard) approved(ctx context.Context, u adapters.Update) (spaces.CircleID, bool, error) {
 	k, now := senderKey{u.Chat.ID, SenderID{u.From.Scope, u.From.ID}}, time.Now()
+	if u.Chat.Guest {
+		k.chat = "" // of the person, in whichever chat
+	}
 	g.mu.Lock()
 	c, known := g.cached[k]
 	g.mu.Unlock()
@@ -121,6 +124,9 @@ func (g *AdmissionGuard) approved(ctx context.Context, u adapters.Update) (space
 		return "", false, fmt.Errorf("look up admission: %w", err)
 	}
 	a, ok := state.Admission(g.account, u.Chat.ID, u.From.Scope, u.From.ID)
+	if u.Chat.Guest {
+		a, ok = ChatApproval{}, state.AdmitsPerson(g.account, k.who) // who reads the answer is in no circle
+	}
 	if !ok {
 		return "", false, nil
 	}
@@ -229,8 +235,13 @@ func codeText(code string) string {
 }
 
 // explainRefusal tells a group that is not admitted, once, how an operator can
-// admit it. After that the account stays silent there.
+// admit it. After that the account stays silent there. A person who asks a guest is told
+// once a day.
 func (g *AdmissionGuard) explainRefusal(ctx context.Context, p AdmissionPolicy, u adapters.Update, at time.Time) error {
+	if u.Chat.Guest && p.Mode != AdmitDeny && addressesAccount(u) {
+		key := "unadmitted|" + g.account + "|guest|" + u.From.Scope + "|" + u.From.ID + "|" + at.UTC().Format(time.DateOnly)
+		return g.post(ctx, u, key, "I answer only people whom my operator has let in. Write to me in private to ask for that.", at, at.Add(noticeTTL))
+	}
 	if u.Chat.Kind == adapters.Direct || p.Mode != AdmitPairing || !addressesAccount(u) {
 		return nil
 	}
@@ -253,9 +264,10 @@ func addressesAccount(u adapters.Update) bool {
 }
 
 // OnlyReader returns the person who alone reads the answer to an update, where only they are
-// meant: the person who wrote in a chat of several people. It is empty in a direct chat.
+// meant: the person who wrote in a chat of several people. It is empty in a direct chat, and
+// where a guest can write to nobody alone.
 func OnlyReader(u adapters.Update) string {
-	if u.Chat.Kind == adapters.Direct || u.From.Kind != adapters.Human {
+	if u.Chat.Kind == adapters.Direct || u.Chat.Guest || u.From.Kind != adapters.Human {
 		return ""
 	}
 	return u.From.ID

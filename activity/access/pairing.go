@@ -178,6 +178,13 @@ func (d *PairingState) Admission(account, chat, scope, user string) (ChatApprova
 	return ChatApproval{}, false
 }
 
+// AdmitsPerson reports whether a person is admitted in any chat of an account.
+func (d *PairingState) AdmitsPerson(account string, who SenderID) bool {
+	return who.User != "" && slices.ContainsFunc(d.Admitted, func(a ChatApproval) bool {
+		return a.Account == account && a.User == who.User && a.Scope == who.Scope
+	})
+}
+
 // expire drops the pairings whose time is over.
 func (d *PairingState) expire(at time.Time) {
 	d.Pending = slices.DeleteFunc(d.Pending, func(p PairingRequest) bool { return !at.Before(p.Expires) })

@@ -64,6 +64,7 @@ type Client struct {
 	self      atomic.Pointer[user] // set by Connect
 	receiving atomic.Bool          // set while Receive runs
 	resumes   atomic.Bool          // it failed, and not because another program receives: it will run again
+	guests    guestAnswers
 	serverFeatures
 }
 

@@ -24,6 +24,9 @@ var reactions = strings.Fields(`❤ 👍 👎 🔥 🥰 👏 😁 🤔 🤯 😱
 // empty one takes it back. Telegram has a fixed set: presentation selectors and skin
 // tones are dropped to meet it, and what is still not in it is Invalid.
 func (c *Client) React(ctx context.Context, m adapters.MessageRef, shown string) error {
+	if isGuest(m.Chat) {
+		return guestError("setMessageReaction", "a bot that is a guest cannot react")
+	}
 	set := "[]"
 	if shown != "" {
 		known := emoji.StripModifiers(emoji.ToUnicode(shown))

@@ -46,6 +46,9 @@ func (m *sentMessage) UnmarshalJSON(raw []byte) error {
 // Send posts one part. Telegram's refusal to parse our HTML is a definite no, so
 // the part is then sent once more as plain text; nothing else is ever repeated.
 func (c *Client) Send(ctx context.Context, p adapters.OutgoingMessage) (adapters.Receipt, error) {
+	if isGuest(p.Chat) {
+		return c.guests.send(ctx, c, p)
+	}
 	if len(p.Files) > 0 {
 		return c.sendFile(ctx, p)
 	}
@@ -109,6 +112,9 @@ func (c *Client) Edit(ctx context.Context, m adapters.MessageRef, text string) e
 
 // EditChoices is Edit that gives the message these buttons.
 func (c *Client) EditChoices(ctx context.Context, m adapters.MessageRef, text string, choices []adapters.ChoiceButton) error {
+	if isGuest(m.Chat) {
+		return c.guests.edit(ctx, c, m, text)
+	}
 	params := tgbotapi.Params{
 		"chat_id":              m.Chat,
 		"message_id":           m.Message,
@@ -127,8 +133,12 @@ func (c *Client) EditChoices(ctx context.Context, m adapters.MessageRef, text st
 }
 
 // Delete deletes message m. One that is gone already is success. Telegram lets a
-// bot delete what is younger than 48 hours; later it is Forbidden.
+// bot delete what is younger than 48 hours; later it is Forbidden. What a guest has said can
+// only be edited: it becomes three dots.
 func (c *Client) Delete(ctx context.Context, m adapters.MessageRef) error {
+	if isGuest(m.Chat) {
+		return c.guests.edit(ctx, c, m, comingSign)
+	}
 	_, err := call[bool](ctx, c, "deleteMessage", tgbotapi.Params{"chat_id": m.Chat, "message_id": m.Message}, c.limit)
 	if refusedFor(err, "message to delete not found") {
 		return nil

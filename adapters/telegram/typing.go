@@ -46,7 +46,7 @@ func (c *Client) Preview(ctx context.Context, p adapters.OutgoingMessage) error 
 }
 
 // Whole reports whether the chat is a private one.
-func (c *Client) Whole(chat string) bool { return !strings.HasPrefix(chat, "-") }
+func (c *Client) Whole(chat string) bool { return !strings.HasPrefix(chat, "-") && !isGuest(chat) }
 
 // draftID returns the same number for the same key, and never 0.
 func draftID(key string) int64 {
@@ -55,8 +55,12 @@ func draftID(key string) int64 {
 	return int64(h.Sum32()) + 1
 }
 
-// Typing shows for five seconds, or until the next message, that we write.
+// Typing shows for five seconds, or until the next message, that we write. A guest shows it
+// by the message that becomes the answer.
 func (c *Client) Typing(ctx context.Context, at adapters.MessageRef) error {
+	if isGuest(at.Chat) {
+		return c.guests.begin(ctx, c, at.Chat)
+	}
 	params := tgbotapi.Params{"chat_id": at.Chat, "action": "typing"}
 	if at.Thread != "" {
 		params["message_thread_id"] = at.Thread

@@ -67,6 +67,9 @@ func (r reader) read(e *envelope, raw json.RawMessage) []adapters.Update {
 	case e.CallbackQuery != nil:
 		kind = "callback_query"
 		updates, err = readPress(e.CallbackQuery)
+	case e.GuestMessage != nil:
+		kind = "guest_message"
+		updates, err = r.readGuest(e.GuestMessage)
 	case e.StoppedGeneration != nil:
 		kind = "stopped_message_generation"
 		updates, err = readStop(e.StoppedGeneration)

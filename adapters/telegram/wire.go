@@ -21,6 +21,7 @@ type envelope struct {
 	ChatMember        json.RawMessage `json:"chat_member"`
 	CallbackQuery     json.RawMessage `json:"callback_query"`
 	StoppedGeneration json.RawMessage `json:"stopped_message_generation"`
+	GuestMessage      json.RawMessage `json:"guest_message"`
 }
 
 type user struct {
@@ -68,6 +69,8 @@ type message struct {
 		Entities []entity `json:"entities"`
 		Manual   bool     `json:"is_manual"` // chosen by the sender
 	} `json:"quote"`
+
+	GuestQuery string `json:"guest_query_id"`
 
 	Text            string   `json:"text"`
 	Entities        []entity `json:"entities"`

@@ -22,6 +22,7 @@ create table spaces (
     wake       text collate "C" not null,
     direct     bigint not null,
     closed     bigint not null,
+    guest      bigint not null default 0, -- the account is no member of its chat
     agent_run  bigint not null default 0,
     readers    bigint not null default 0, -- current set of readers
     config_key text collate "C", -- the entry of the configuration it comes from

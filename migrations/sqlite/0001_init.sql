@@ -21,6 +21,7 @@ create table spaces (
     wake       text    not null,
     direct     integer not null,
     closed     integer not null,
+    guest      integer not null default 0, -- the account is no member of its chat
     agent_run  integer not null default 0,
     readers    integer not null default 0, -- current set of readers
     config_key text, -- the entry of the configuration it comes from

@@ -175,6 +175,8 @@ func (t botAPI) apply(r *http.Request, c *call) *reply {
 		return c.deleteMyCommands()
 	case "answercallbackquery":
 		return t.answerCallbackQuery(c)
+	case "answerguestquery":
+		return answerGuestQuery(t.Server, c)
 	case "getfile":
 		return t.getFile(c)
 	default:

@@ -178,6 +178,9 @@ func (t botAPI) editMessageText(c *call) *reply {
 	if bad != nil {
 		return bad
 	}
+	if c.params.Get("inline_message_id") != "" {
+		return editGuest(t.Server, c, text)
+	}
 	chat, bad := t.target(c)
 	if bad != nil {
 		return bad

@@ -32,6 +32,7 @@ type Server struct {
 	chats   map[int64]*Chat // groups and channels; direct chats hang on their bot
 	files   map[string]SharedFile
 	presses map[string]pressPlace // by the id of the callback query
+	guests  []*GuestQuery
 }
 
 // Options tune a fake platform. The zero value is an honest, unlimited one.

@@ -115,6 +115,7 @@ type wireMessage struct {
 	Caption     string        `json:"caption,omitzero"`
 	CaptionEnts []TextEntity  `json:"caption_entities,omitzero"`
 	Keyboard    *wireKeyboard `json:"reply_markup,omitzero"`
+	GuestQuery  string        `json:"guest_query_id,omitzero"`
 	service
 }
 

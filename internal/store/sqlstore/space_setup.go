@@ -16,8 +16,8 @@ const (
 	spaceByChat engine.QueryText = `select m.space from mappings m join spaces s on s.id = m.space
 where m.account = $1 and m.chat = $2 and ($3 = '' or s.config_key is null) order by m.n limit 1`
 	knownThere  engine.QueryText = `select space from messages where account = $1 and chat = $2 and space <> '' limit 1`
-	insertSpace engine.QueryText = `insert into spaces (id, kind, name, circle, wake, direct, closed, config_key, created_at)
-values ($1, 'room', $2, $3, $4, $5, $6, $7, $8)`
+	insertSpace engine.QueryText = `insert into spaces (id, kind, name, circle, wake, direct, closed, guest, config_key, created_at)
+values ($1, 'room', $2, $3, $4, $5, $6, $7, $8, $9)`
 	renewSpace engine.QueryText = `update spaces set name = $2, circle = $3, wake = $4, direct = $5, closed = $6, config_key = coalesce($7, config_key)
 where id = $1`
 
@@ -128,7 +128,7 @@ func (t *roomTx) findOrCreate(ctx context.Context, o spaces.OpenRequest) (*space
 func (t *roomTx) create(ctx context.Context, o spaces.OpenRequest) (*spaceState, error) {
 	id := spaces.SpaceID(t.newID())
 	circle, wake := cmp.Or(o.Circle, spaces.OwnCircle(id)), cmp.Or(o.Wake, spaces.WakeAuto)
-	err := t.Run(ctx, insertSpace, string(id), o.Name, string(circle), string(wake), o.Direct, o.Closed, engine.NullString(o.Key), engine.ToMillis(o.At))
+	err := t.Run(ctx, insertSpace, string(id), o.Name, string(circle), string(wake), o.Direct, o.Closed, o.Guest, engine.NullString(o.Key), engine.ToMillis(o.At))
 	if err != nil {
 		return nil, err
 	}

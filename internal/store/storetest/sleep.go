@@ -21,7 +21,7 @@ func roused(t *testing.T, w *world) {
 		t.Helper()
 		s, _, err := w.s.Shell.Space(t.Context(), id)
 		w.ok(err)
-		if s.Direct != (id == direct) || s.Closed != (id == direct) {
+		if s.Direct != (id == direct) || s.Closed != (id == direct) || s.Guest {
 			t.Errorf("%s is no longer what it was: %+v", id, s)
 		}
 		return s.Wake
@@ -38,5 +38,10 @@ func roused(t *testing.T, w *world) {
 	}
 	got := []spaces.WakePolicy{wakes(keyed), wakes(direct), wakes(group)}
 	testutil.Same(t, "what wakes", []spaces.WakePolicy{spaces.WakeAuto, spaces.WakeAll, spaces.WakeAll}, got)
+	o := opening("", "ada")
+	o.Guest, o.Chats[0].Chat = true, "guest:1"
+	if s, _, err := w.s.Shell.Space(t.Context(), w.open(o)); err != nil || !s.Guest {
+		t.Errorf("the room of a guest is %+v, error %v", s, err)
+	}
 	w.sound()
 }

@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	selectSpace engine.QueryText = `select id, kind, name, circle, wake, direct, closed, case when config_key is null then 0 else 1 end, agent_run, created_at from spaces where id = $1`
+	selectSpace engine.QueryText = `select id, kind, name, circle, wake, direct, closed, guest, case when config_key is null then 0 else 1 end, agent_run, created_at from spaces where id = $1`
 	// SpaceConfigKey selects the configuration entry of a space; empty for none.
 	SpaceConfigKey engine.QueryText = `select coalesce(config_key, '') from spaces where id = $1`
 	selectMember   engine.QueryText = `select m.entity, coalesce(e.kind, ''), coalesce(e.name, ''), coalesce(e.handle, ''), coalesce(e.zone, ''), coalesce(e.zone_from, 0), m.since
@@ -37,7 +37,7 @@ where ($1 = '' or account = $1) and ($2 = '' or space = $2) order by n`
 // SpaceByID returns a space and reports whether it exists.
 func SpaceByID(ctx context.Context, src engine.QueryReader, id spaces.SpaceID) (s spaces.Space, found bool, err error) {
 	found, err = engine.ScanRow(ctx, src, selectSpace, []any{string(id)},
-		&s.ID, &s.Kind, &s.Name, &s.Circle, &s.Wake, &s.Direct, &s.Closed, &s.Configured, &s.AgentRun, engine.ScanTime(&s.CreatedAt))
+		&s.ID, &s.Kind, &s.Name, &s.Circle, &s.Wake, &s.Direct, &s.Closed, &s.Guest, &s.Configured, &s.AgentRun, engine.ScanTime(&s.CreatedAt))
 	return s, found, err
 }
 

@@ -148,7 +148,7 @@ type scene struct {
 // The lines of -- updates --. A line that begins with "& " is followed at once
 // by the next; after every other line the world comes to rest first.
 //
-//	chat NAME direct|group|forum|supergroup PERSON…
+//	chat NAME direct|group|forum|supergroup|elsewhere PERSON…
 //	topic CHAT NAME
 //	PERSON@CHAT: text            PERSON@CHAT/TOPIC =label re other: text
 //	edit PERSON@CHAT label: text
@@ -156,6 +156,7 @@ type scene struct {
 //	press PERSON@CHAT label: Once   a button, by its label or its value; the label "last" is
 //	                                what a bot said last in the chat
 //	stops PERSON@CHAT               the platform's own Stop
+//	asks PERSON@CHAT: @ada_bot hi   in a chat of the kind "elsewhere", which the bot is no member of
 //	joins PERSON@CHAT            leaves PERSON@CHAT
 //	rename PERSON@CHAT: title    promote PERSON@CHAT (the bot, by them)
 //	file PERSON@CHAT: name.csv
@@ -168,7 +169,7 @@ type scene struct {
 //	reload NAME                  takes over the section "config NAME" while it runs
 //	fault METHOD REFUSE-STATUS [RETRY-AFTER]
 //	fault posts                  has the platform refuse the next message
-var sceneLine = regexp.MustCompile(`^(?:(slash|press|stops|opens|looks|edit|react|pin|joins|leaves|rename|promote|delete|file) )?(\w+)@(\w+)(?:/(\w+))?((?: =\w+)?)((?: re \w+)?)((?: \w+)?)(?:: (.*))?$`)
+var sceneLine = regexp.MustCompile(`^(?:(slash|asks|press|stops|opens|looks|edit|react|pin|joins|leaves|rename|promote|delete|file) )?(\w+)@(\w+)(?:/(\w+))?((?: =\w+)?)((?: re \w+)?)((?: \w+)?)(?:: (.*))?$`)
 
 func (s *scene) do(t *testing.T, line string) {
 	t.Helper()
@@ -248,6 +249,8 @@ func (s *scene) person(t *testing.T, m []string) {
 		if !person.Presses(chat, s.message(about), text) {
 			person.PressesData(chat, s.message(about), text) // as a client may that was made for it
 		}
+	case "asks":
+		person.AsksGuest(chat, s.bot, text, faketelegram.PostOptions{ReplyTo: s.message(reply)})
 	case "stops":
 		if !person.StopsDraft(chat) {
 			t.Errorf("%s sees no draft to stop", who)

@@ -306,9 +306,13 @@ func (w *world) addChat(name, kind string, who []string) {
 		return
 	}
 	open := map[string]func(string, ...*faketelegram.HumanUser) *faketelegram.Chat{
-		"group": w.telegram.NewGroup, "supergroup": w.telegram.NewSupergroup, "forum": w.telegram.NewForum,
+		"elsewhere": w.telegram.NewSupergroup,
+		"group":     w.telegram.NewGroup, "supergroup": w.telegram.NewSupergroup, "forum": w.telegram.NewForum,
 	}[kind]
 	w.chats[name] = open(name, people...)
+	if kind == "elsewhere" {
+		return
+	}
 	w.chats[name].Adds(people[0], w.bot)
 }
 
@@ -503,6 +507,13 @@ func (w *world) sent() string {
 				if p.ID == m.To {
 					fmt.Fprintf(&out, "%s to %s alone: %q\n", name, who, m.Text)
 				}
+			}
+		}
+	}
+	for _, q := range w.telegram.GuestQueries() {
+		for name, c := range w.chats {
+			if c.ID() == q.Chat {
+				fmt.Fprintf(&out, "%s as a guest: %q\n", name, q.Answer)
 			}
 		}
 	}
