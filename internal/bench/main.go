@@ -76,6 +76,7 @@ var rows = []row{
 	{"growth", growth},
 	{"history", history},
 	{"strangers", strangers},
+	{"stops", stops},
 }
 
 func main() {
