@@ -256,7 +256,7 @@ func (s *scene) person(t *testing.T, m []string) {
 			t.Errorf("%s sees no draft to stop", who)
 		}
 	case "react":
-		chat.Reacts(person, s.message(about), text)
+		chat.Reacts(person, s.message(about), strings.Fields(text)...)
 	case "pin":
 		chat.Pins(person, s.message(about))
 	case "joins":
