@@ -240,7 +240,11 @@ func codeText(code string) string {
 func (g *AdmissionGuard) explainRefusal(ctx context.Context, p AdmissionPolicy, u adapters.Update, at time.Time) error {
 	if u.Chat.Guest && p.Mode != AdmitDeny && addressesAccount(u) {
 		key := "unadmitted|" + g.account + "|guest|" + u.From.Scope + "|" + u.From.ID + "|" + at.UTC().Format(time.DateOnly)
-		return g.post(ctx, u, key, "I answer only people whom my operator has let in. Write to me in private to ask for that.", at, at.Add(noticeTTL))
+		text := "I answer only people whom my operator has let in."
+		if p.Mode == AdmitPairing {
+			text += " Write to me in private to ask for that."
+		}
+		return g.post(ctx, u, key, text, at, at.Add(noticeTTL))
 	}
 	if u.Chat.Kind == adapters.Direct || p.Mode != AdmitPairing || !addressesAccount(u) {
 		return nil

@@ -50,7 +50,7 @@ var topKeys = []keyRow{
 	{"model", "", "the model of every agent without one of its own", keyForm{kind: aSection, of: modelKeys, shorter: true}},
 	{"models", "", "one entry for each model that `model.fallbacks` names; its key is for you. See [fallbacks](models.md#fallbacks)", keyForm{kind: entries, of: fallbackKeys}},
 	{"adapters", "", "one entry for each account on a platform; chats refer to it by its name", keyForm{kind: entries, of: adapterKeys}},
-	{"admit", "pairing", "who may talk to the agents in chats that the file does not name. `pairing`: an unknown person receives a code, and `trestle pair CODE` admits them. `allowlist`: the people under `allow`, in their direct chats. `open`: everyone, with a warning. `deny`: no one. In every mode a program is heard only if `allow` lists it", keyForm{kind: aWord, words: admitWords}},
+	{"admit", "pairing", "who may talk to the agents in chats that the file does not name. `pairing`: an unknown person receives a code, and `trestle pair CODE` admits them. `allowlist`: the people under `allow`, in their direct chats and where they ask a guest. `open`: everyone, with a warning. `deny`: no one. In every mode a program is heard only if `allow` lists it", keyForm{kind: aWord, words: admitWords}},
 	{"owners", "", "who runs this installation: `adapter:user` with the id that the platform assigned, on Slack `adapter:TEAM/USER`; never a name", keyForm{kind: aList}},
 	{"admins", "", "who may decide for rooms of several people; written like `owners`", keyForm{kind: aList}},
 	{"allow", "no one", "people for `allowlist`, programs for every mode; written like `owners`", keyForm{kind: aList}},
