@@ -127,20 +127,36 @@ type search struct {
 	Limit int    `json:"limit,omitempty" jsonschema:"how many lines; default 20"`
 }
 
-func (a search) perform(s *stepContext) (out toolResult) {
-	q := hud.SearchQuery{Text: a.Query, Limit: cmp.Or(min(max(a.Limit, 0), maxRead), 20)}
+// query returns what is searched for, or why nothing is.
+func (a search) query(s *stepContext) (q hud.SearchQuery, out toolResult) {
+	q = hud.SearchQuery{Text: a.Query, Limit: cmp.Or(min(max(a.Limit, 0), maxRead), 20)}
 	if a.Space != "" {
 		room, out := s.looked(a.Space)
 		if room == nil {
-			return out
+			return q, out
 		}
 		q.Space = room.ID()
 	}
 	if q.Since, q.Until, out = between(s, a.Since, a.Until); !out.ok {
-		return out
+		return q, out
 	}
 	q.Recalled = s.recalled
-	return s.shown(hud.SearchLines(s.view, q))
+	return q, out
+}
+
+func (a search) perform(s *stepContext) toolResult {
+	q, out := a.query(s)
+	if !out.ok {
+		return out
+	}
+	text, refs := hud.SearchLines(s.view, q)
+	if files, more := hud.RenderPassages(s.outside.passages[s.call]); len(more) > 0 {
+		if len(refs) == 0 {
+			text = ""
+		}
+		text, refs = strings.TrimPrefix(text+"\n\n"+files, "\n\n"), append(refs, more...)
+	}
+	return s.shown(text, refs)
 }
 
 // between reads the bounds of what is looked for, by the clocks of the active room. Either

@@ -145,7 +145,7 @@ func (c *cycle) lookRun(ctx context.Context, l spaces.TimerLook) (run spaces.Too
 		return run, l.Tool + " is no tool of mine any more that only reads.", nil
 	}
 	read := c.tools.readAll([]ToolCall{{ID: lookCall, Name: l.Tool, Args: l.Args}})
-	if err := c.learnAllowed(ctx, read); err != nil {
+	if err := c.learnToolUse(ctx, read); err != nil {
 		return run, "", err
 	}
 	st := c.stage()

@@ -485,3 +485,73 @@ func TestACallBesideStaleWordsIsMade(t *testing.T) {
 		testutil.Same(t, "said", []string(nil), w.spoken(room))
 	})
 }
+
+// PRD-6.1-3, 6.1-4, 7.4: an agent calls tools as often as its limits say, those of the tier
+// marketplace half as often in a minute; beyond that it is told why, and a day later it may again.
+func TestCallsOfToolsAreLimited(t *testing.T) {
+	for name, c := range map[string]struct {
+		tool, args  string
+		day, minute int
+		every       time.Duration
+		asked, want int
+	}{
+		"a day":                       {"weather", `{"place":"Bern"}`, 3, 0, 2 * time.Minute, 5, 3},
+		"a minute":                    {"weather", `{"place":"Bern"}`, 0, 4, time.Second, 6, 4},
+		"a minute on the marketplace": {"tickets_create", `{"title":"x"}`, 0, 4, time.Second, 6, 2},
+		"slowly":                      {"weather", `{"place":"Bern"}`, 0, 4, 20 * time.Second, 6, 6},
+		"no limit":                    {"weather", `{"place":"Bern"}`, 0, 0, time.Second, 6, 6},
+	} {
+		t.Run(name, func(t *testing.T) {
+			box := weather(func(context.Context, shell.ToolUse) (shell.ToolAnswer, error) {
+				return shell.ToolAnswer{Text: "done"}, nil
+			})
+			box.tools[1].Approve = shell.ApproveNever
+			var denied []string
+			n := 0
+			model := func(_ context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
+				n++
+				last := r.Messages[len(r.Messages)-2].Text
+				for _, m := range slices.Backward(r.Messages) {
+					if m.Role == llm.Result || m.Role == llm.User && isInbox(m.Text) {
+						last = m.Text
+						break
+					}
+				}
+				if isInbox(last) {
+					return calling(n, c.tool, c.args), nil
+				}
+				if strings.Contains(last, "tool_limit") {
+					denied = append(denied, last)
+				}
+				return calling(n, "done", `{}`), nil
+			}
+			play(t, mindful(model), func(w *world) {
+				w.tools = box
+				w.settings = func(a spaces.AgentID, s spaces.SpaceID) shell.AgentSettings {
+					o := onePhase(a, s)
+					o.Budget.ToolsPerDay, o.Budget.ToolsPerMinute = c.day, c.minute
+					return o
+				}
+				room := w.room("kai", direct)
+				w.start()
+				for i := range c.asked {
+					w.says(room, "Kai", fmt.Sprintf("again, %d", i))
+					w.settle()
+					pass(c.every)
+				}
+				if got := len(box.calls()); got != c.want || len(denied) != c.asked-c.want {
+					t.Errorf("%d calls and %d denials, want %d and %d", got, len(denied), c.want, c.asked-c.want)
+				}
+				if c.day == 0 {
+					return
+				}
+				pass(24 * time.Hour)
+				w.says(room, "Kai", "and today?")
+				w.settle()
+				if got := len(box.calls()); got != c.want+1 {
+					t.Errorf("%d calls a day later, want one more", got-c.want)
+				}
+			})
+		})
+	}
+}

@@ -283,6 +283,9 @@ func (a outsideCall) perform(s *stepContext) toolResult {
 	case len(s.outside.runs) >= maxToolCalls:
 		return s.deny("too_many_calls", "At most "+strconv.Itoa(maxToolCalls)+" outside tools can be called in one step.", "Call the others in the next step.")
 	}
+	if over := s.outside.overLimit(s.settings.Budget, a.tool.Tier, len(s.outside.runs)); over != "" {
+		return s.deny("tool_limit", over, "Say what you know without it, and that an operator can raise the limit; or try again later.")
+	}
 	run := spaces.ToolRun{
 		ID: s.newID(), Cycle: s.wake.Cycle.ID, Call: s.call, Mind: s.wake.Cycle.Mind, Space: s.about(), Asker: s.asker(),
 		Tool: a.tool.Name, Server: a.tool.Server, Args: a.args, Risk: a.tool.risk(), Repeats: a.tool.Repeats || a.tool.ReadOnly,

@@ -89,6 +89,8 @@ type ToolRunReader interface {
 	ToolRun(ctx context.Context, id string) (*spaces.ToolRun, error)
 	// ToolsAllowed returns the tools that people always allow the agent in a space.
 	ToolsAllowed(ctx context.Context, agent spaces.AgentID, space spaces.SpaceID) ([]string, error)
+	// CountRuns returns how many runs the agent has asked for since each of the instants.
+	CountRuns(ctx context.Context, agent spaces.AgentID, day, minute time.Time) (today, lately int, err error)
 }
 
 // SummaryStore keeps what was made of old cycles while nothing else was to do.

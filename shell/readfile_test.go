@@ -109,3 +109,56 @@ func TestWhatAFileSaysIsDeletedWithItsMessage(t *testing.T) {
 		}
 	})
 }
+
+// TOOLS 6: a search finds what files say, the best passages first; what a file said goes with its
+// message, and a file that cannot be read holds no search up.
+func TestASearchFindsWhatFilesSay(t *testing.T) {
+	shown, n := "", 0
+	model := func(_ context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
+		switch n++; n {
+		case 1:
+			return calling(n, "search", `{"query":"notice period of the lease"}`), nil
+		case 2:
+			shown = r.Messages[len(r.Messages)-1].Text
+			for _, m := range r.Messages {
+				if m.Role == llm.Result {
+					shown = m.Text
+				}
+			}
+			return calling(n, "send_message", `{"text":"Three months."}`), nil
+		}
+		return calling(n, "done", `{}`), nil
+	}
+	play(t, mindful(model), func(w *world) {
+		w.settings, w.texts = onePhase, texts{
+			"lease.pdf": {Text: strings.Repeat("The tenant keeps the rooms clean.\n", 100) + "The notice period of this lease is three months.\n" + strings.Repeat("The landlord paints the walls.\n", 100)},
+			"house.txt": {Text: "Of the house: no lease and no notice hangs here."},
+			"soup.txt":  {Text: "Carrots and leek."},
+			"slow.txt":  nil,
+		}
+		room := w.room("kai", direct)
+		w.start()
+		var lease spaces.MessageRef
+		for _, name := range []string{"lease.pdf", "house.txt", "soup.txt", "slow.txt", "broken.doc"} {
+			ref := w.posts(room, "Kai", "", name)
+			if name == "lease.pdf" {
+				lease = ref
+			}
+		}
+		w.says(room, "Kai", "when must I give notice?")
+		w.settle()
+		first, second := strings.Index(shown, "notice period of this lease is three months"), strings.Index(shown, "no lease and no notice")
+		if first < 0 || second < first || strings.Contains(shown, "Carrots") || strings.Count(shown, "keeps the rooms clean") > 20 {
+			t.Fatalf("shown %q, want the passage of the lease, then that of the house", shown)
+		}
+		w.does(room, "Kai", spaces.MessageDeleted{Ref: lease})
+		w.says(room, "Kai", "and now?")
+		w.settle()
+		pass(time.Minute)
+		cycles, err := w.store.Shell().Cycles(w.t.Context(), mind("Ada"), 0, true, 100)
+		w.ok(err)
+		if all := fmt.Sprint(cycles); strings.Contains(all, "this lease is three months") || !strings.Contains(all, "FILE TEXT: [deleted]") {
+			t.Errorf("kept: %s", all)
+		}
+	})
+}

@@ -45,6 +45,9 @@ type BudgetLimits struct {
 	Agent  money.SpendLimit // one agent, a day
 	Space  money.SpendLimit // one space, a day
 	All    money.SpendLimit // all agents, a day
+
+	ToolsPerDay    int // calls of outside tools by one agent in a day of UTC; 0: no limit
+	ToolsPerMinute int // the same in a minute, half for the tier marketplace; 0: no limit
 }
 
 // Priced returns the limits for a model whose price is known, or is not.
@@ -52,6 +55,7 @@ func (b BudgetLimits) Priced(known bool) BudgetLimits {
 	return BudgetLimits{
 		Cycle: b.Cycle.Priced(known), Root: b.Root.Priced(known), Sender: b.Sender.Priced(known),
 		Agent: b.Agent.Priced(known), Space: b.Space.Priced(known), All: b.All.Priced(known),
+		ToolsPerDay: b.ToolsPerDay, ToolsPerMinute: b.ToolsPerMinute,
 	}
 }
 
@@ -141,6 +145,7 @@ func DefaultSettings() AgentSettings {
 		Budget: BudgetLimits{
 			Cycle: money.SpendLimit{Tokens: 400_000}, Sender: money.SpendLimit{Tokens: 10_000_000},
 			Agent: money.SpendLimit{Tokens: 50_000_000}, Space: money.SpendLimit{Tokens: 50_000_000}, All: money.SpendLimit{Tokens: 50_000_000},
+			ToolsPerDay: 1000, ToolsPerMinute: 60,
 		},
 	}
 }

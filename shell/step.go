@@ -123,11 +123,11 @@ func (c *cycle) told(d stepResult) []spaces.TranscriptTurn {
 // act performs the acts of one step and makes them durable, all or none.
 func (c *cycle) act(ctx context.Context, res llm.ModelResponse, acts []ToolCall, text string) (ended bool, err error) {
 	read := c.tools.readAll(acts)
-	if err := c.learnAllowed(ctx, read); err != nil {
+	if err := c.learnToolUse(ctx, read); err != nil {
 		return true, err
 	}
 	st := c.stage()
-	if err := errors.Join(c.composeAll(ctx, st, read), c.fetchResults(ctx, st, read), c.fetchTexts(ctx, st, read), c.fetchSkills(ctx, st, read)); err != nil {
+	if err := errors.Join(c.composeAll(ctx, st, read), c.fetchResults(ctx, st, read), c.fetchTexts(ctx, st, read), c.searchFiles(ctx, st, read), c.fetchSkills(ctx, st, read)); err != nil {
 		return true, err
 	}
 	d := c.performAll(st, res.Text, read, text)

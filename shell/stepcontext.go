@@ -61,11 +61,13 @@ type lastFrame struct {
 // An outsideView is what a step knows of outside tools.
 type outsideView struct {
 	tools   *ToolRegistry
-	allowed []string                   // tools that a person always allows there
+	toolUse                            // what is known of tools that this step calls
 	runs    []spaces.ToolRun           // calls of this step
 	read    map[string]*spaces.ToolRun // runs whose results are read on in, by id
 	texts   map[string]fileText        // of files, by the calls that read them
-	thread  spaces.ThreadID            // of the call whose end woke the cycle
+	// passages are those of files that answer searches, by their calls.
+	passages map[string][]hud.FilePassage
+	thread   spaces.ThreadID // of the call whose end woke the cycle
 }
 
 // A toolResult is what the model is told about an act.

@@ -253,21 +253,47 @@ func (c *cycle) timerLine(t *spaces.WakeTimer) string {
 
 // outsideView returns what a step knows of outside tools.
 func (c *cycle) outsideView() outsideView {
-	v := outsideView{tools: c.tools, allowed: c.allowed}
+	v := outsideView{tools: c.tools, toolUse: c.toolUse}
 	if c.awokeBy != nil {
 		v.thread = c.awokeBy.Thread
 	}
 	return v
 }
 
-// learnAllowed reads which tools people always allow in the active space, where a step
-// calls an outside one.
-func (c *cycle) learnAllowed(ctx context.Context, calls []parsedCall) (err error) {
+// learnToolUse reads which tools people always allow in the active space and how many the
+// agent has called, where a step calls an outside one.
+func (c *cycle) learnToolUse(ctx context.Context, calls []parsedCall) (err error) {
 	if c.shell.Outside.Reader == nil || !slices.ContainsFunc(calls, func(a parsedCall) bool { return a.spec != nil && a.spec.outside != nil }) {
 		return nil
 	}
-	c.allowed, err = c.shell.Outside.Reader.ToolsAllowed(ctx, c.mind.id.Agent, c.active)
+	r, now := c.shell.Outside.Reader, c.shell.Now()
+	if c.toolUse.allowed, err = r.ToolsAllowed(ctx, c.mind.id.Agent, c.active); err != nil {
+		return err
+	}
+	c.toolUse.today, c.toolUse.lately, err = r.CountRuns(ctx, c.mind.id.Agent, now.UTC().Truncate(24*time.Hour), now.Add(-time.Minute))
 	return err
+}
+
+// A toolUse is what is known of an agent's outside tools before a step calls some.
+type toolUse struct {
+	allowed       []string // tools that a person always allows in the active space
+	today, lately int      // calls that the agent has made, in the day and in the last minute
+}
+
+// overLimit returns the sentence of the limit that another call of a tool would break; empty:
+// none.
+func (u toolUse) overLimit(b BudgetLimits, tier spaces.ToolTier, more int) string {
+	rate := b.ToolsPerMinute
+	if tier == spaces.TierMarketplace {
+		rate = (rate + 1) / 2
+	}
+	switch {
+	case b.ToolsPerDay > 0 && u.today+more >= b.ToolsPerDay:
+		return "You may call tools " + strconv.Itoa(b.ToolsPerDay) + " times a day, and have."
+	case rate > 0 && u.lately+more >= rate:
+		return "You may call such tools " + strconv.Itoa(rate) + " times a minute, and have."
+	}
+	return ""
 }
 
 // repeatable reports whether the call may be made again in the same wake.

@@ -79,7 +79,11 @@ type ResolvedSettings struct {
 	CurrencyRate float64
 	// Budget limits tokens and their cost. A limit in money has the default number of
 	// tokens beside it, for models without a known price.
-	Budget struct{ AgentPerDay, SpacePerDay, SenderPerDay, PerDay, PerCycle, PerRoot money.SpendLimit }
+	Budget struct {
+		AgentPerDay, SpacePerDay, SenderPerDay, PerDay, PerCycle, PerRoot money.SpendLimit
+
+		ToolsPerDay, ToolsPerMinute int // calls
+	}
 	// Attachments configure the download and upload of files.
 	Attachments struct {
 		Fetch, Send   bool

@@ -47,6 +47,8 @@ var settingKeys = []settingKey{
 	{"budget.sender_per_day", "10000000", "what the messages of one person, and the timers and plans set for them, may use in a day; 0 is no limit", budgetSetting(func(s *ResolvedSettings) *money.SpendLimit { return &s.Budget.SenderPerDay })},
 	{"budget.agent_per_day", "50000000", "what one agent may use in a day; 0 is no limit", budgetSetting(func(s *ResolvedSettings) *money.SpendLimit { return &s.Budget.AgentPerDay })},
 	{"budget.space_per_day", "50000000", "what one space may use in a day, with the timers and plans that were set there; 0 is no limit", budgetSetting(func(s *ResolvedSettings) *money.SpendLimit { return &s.Budget.SpacePerDay })},
+	{"budget.tools_per_day", "1000", "how often one agent may call tools that are not built in, in a day of UTC; 0 is no limit", integerSetting(func(s *ResolvedSettings) *int { return &s.Budget.ToolsPerDay }, 0)},
+	{"budget.tools_per_minute", "60", "the same in a minute; half of it for tools of the tier marketplace, which those of servers are unless their `tier` says otherwise. 0 is no limit", integerSetting(func(s *ResolvedSettings) *int { return &s.Budget.ToolsPerMinute }, 0)},
 	{"budget.per_day", "50000000", "what all agents together may use in a day; 0 is no limit", budgetSetting(func(s *ResolvedSettings) *money.SpendLimit { return &s.Budget.PerDay })},
 
 	{"price.input", "0", "cost of a million prompt tokens, in `price.currency`. Where neither it nor `price.output` is given, the price that the endpoint tells counts, else the one that is published of the model, if the endpoint is not on this machine or network", moneySetting(func(s *ResolvedSettings) *float64 { return &s.Price.Input })},

@@ -453,6 +453,7 @@ create index tool_runs_cycle on tool_runs (cycle);
 create index tool_runs_open on tool_runs (state, until) where ended = 0;
 create index tool_runs_code on tool_runs (code) where code <> '';
 create index tool_runs_space on tool_runs (space);
+create index tool_runs_agent on tool_runs (agent, proposed);
 
 -- Tools that people always allow an agent in a space.
 create table tool_grants (

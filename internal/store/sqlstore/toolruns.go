@@ -43,7 +43,9 @@ values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $
 	allGrants     engine.QueryText = `select agent, space, tool, by_whom, since from tool_grants order by agent, space, tool`
 	grantsThere   engine.QueryText = `select tool from tool_grants where agent = $1 and space = $2 order by tool`
 	newestRuns    engine.QueryText = `select tool, server, state, proposed, started, ended from tool_runs order by id desc limit $1 + 0`
-	waitingRuns   engine.QueryText = `select ` + tables.ToolRunColumns + ` from tool_runs where ended = 0 and state = 'awaiting_approval' order by proposed, id`
+	countRuns     engine.QueryText = `select coalesce(sum(case when proposed >= $2 then 1 else 0 end), 0), coalesce(sum(case when proposed >= $3 then 1 else 0 end), 0)
+from tool_runs where agent = $1 and proposed >= $4`
+	waitingRuns engine.QueryText = `select ` + tables.ToolRunColumns + ` from tool_runs where ended = 0 and state = 'awaiting_approval' order by proposed, id`
 )
 
 // maxToolAttempts is how often a run is begun whose process ended while it ran.
@@ -392,6 +394,15 @@ func (r ToolRunStore) ToolsAllowed(ctx context.Context, agent spaces.AgentID, sp
 		return nil, fmt.Errorf("list tools that are always allowed: %w", err)
 	}
 	return tools, nil
+}
+
+// CountRuns implements [shell.ToolRunReader].
+func (r ToolRunStore) CountRuns(ctx context.Context, agent spaces.AgentID, day, minute time.Time) (today, lately int, err error) {
+	key := []any{string(agent), engine.ToMillis(day), engine.ToMillis(minute), min(engine.ToMillis(day), engine.ToMillis(minute))}
+	if _, err := engine.ScanRow(ctx, r.s.engine, countRuns, key, &today, &lately); err != nil {
+		return 0, 0, fmt.Errorf("count calls of tools: %w", err)
+	}
+	return today, lately, nil
 }
 
 // ToolTimings returns when the newest calls were made and how they ended.

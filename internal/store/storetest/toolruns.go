@@ -19,6 +19,7 @@ var toolRunTests = map[string]func(*testing.T, *world){
 	"CallsOfADeadProcessAreFreeAtOnce":          freedAtOnce,
 	"CallIsNotBegunTwiceByProcessesAtOneMoment": begunOnce,
 	"ResultIsToldBetweenRunsOfItsRoom":          toldBetweenRuns,
+	"CallsOfAnAgentAreCounted":                  callsCounted,
 }
 
 // onlyCall is the call of a test.
@@ -97,6 +98,30 @@ func toolReadAgain(t *testing.T, w *world) {
 		t.Fatalf("woken by rows %+v and %d timers, want what joined the cycle", next.Rows, len(due))
 	}
 	w.rest(next, 0)
+}
+
+// PRD-6.1-3: the calls of an agent are counted from an instant on, those that failed as well.
+func callsCounted(t *testing.T, w *world) {
+	room := w.family()
+	w.say(room, "zoe", "jot it down")
+	w.calls(w.woken(ada, room), false)
+	called := w.now
+	for _, c := range []struct {
+		agent         spaces.AgentID
+		day, minute   time.Time
+		today, lately int
+	}{
+		{ada.Agent, called, called, 1, 1},
+		{ada.Agent, called.Add(-time.Hour), called.Add(time.Millisecond), 1, 0},
+		{ada.Agent, called.Add(time.Millisecond), called, 0, 1}, // a minute that began yesterday
+		{"bea", called, called, 0, 0},
+	} {
+		today, lately, err := w.s.Shell.CountRuns(t.Context(), c.agent, c.day, c.minute)
+		w.ok(err)
+		if today != c.today || lately != c.lately {
+			t.Errorf("%s since %s and %s: %d and %d, want %d and %d", c.agent, c.day, c.minute, today, lately, c.today, c.lately)
+		}
+	}
 }
 
 // A call whose process has ended may have happened: it is not begun again.

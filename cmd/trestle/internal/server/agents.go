@@ -206,6 +206,7 @@ func ShellSettings(a config.AgentEntry, s config.ResolvedSettings) shell.AgentSe
 		Budget: shell.BudgetLimits{
 			Cycle: s.Budget.PerCycle, Root: s.Budget.PerRoot, Sender: s.Budget.SenderPerDay,
 			Agent: s.Budget.AgentPerDay, Space: s.Budget.SpacePerDay, All: s.Budget.PerDay,
+			ToolsPerDay: s.Budget.ToolsPerDay, ToolsPerMinute: s.Budget.ToolsPerMinute,
 		},
 	}
 }

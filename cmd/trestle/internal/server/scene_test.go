@@ -159,7 +159,7 @@ type scene struct {
 //	asks PERSON@CHAT: @ada_bot hi   in a chat of the kind "elsewhere", which the bot is no member of
 //	joins PERSON@CHAT            leaves PERSON@CHAT
 //	rename PERSON@CHAT: title    promote PERSON@CHAT (the bot, by them)
-//	file PERSON@CHAT: name.csv
+//	file PERSON@CHAT: name.csv [content]
 //	kick CHAT                    add CHAT               migrate CHAT
 //	pair PERSON [ROLE]           pair telegram:CHAT
 //	event HOOK KEY: {"text": …}  a program posts, and the answer is noted
@@ -268,7 +268,12 @@ func (s *scene) person(t *testing.T, m []string) {
 	case "promote":
 		chat.Promotes(person, s.bot)
 	case "file":
-		chat.Says(person, "", faketelegram.PostOptions{File: &faketelegram.SharedFile{Kind: "document", Name: text, MIME: "text/csv", Data: []byte("a,b")}})
+		name, content, given := strings.Cut(text, " ")
+		if !given {
+			content = "a,b"
+		}
+		file := faketelegram.SharedFile{Kind: "document", Name: name, MIME: "text/csv", Data: []byte(content)}
+		chat.Says(person, "", faketelegram.PostOptions{File: &file})
 	default:
 		id := s.says(chat, person, text, s.message(reply), s.topics[where+"/"+topic])
 		if label != "" {
