@@ -62,8 +62,8 @@ redis:
 
 # Tool servers that others wrote, in the versions of internal/mcpclient/testdata/npm,
 # with a Node of their own. Their dependencies are those of one day.
-mcp: bin/.npm/package.json ## call tool servers of npm, over standard input and HTTP (needs the network)
-	@NPM_MODULES=$(abspath bin/.npm/node_modules) go test -count=1 -tags npm -timeout 3m -run Npm ./internal/mcpclient
+mcp: bin/.npm/package.json ## call tool servers of npm, and be called by the conformance suite (needs the network)
+	@NPM_MODULES=$(abspath bin/.npm/node_modules) go test -count=1 -tags npm -timeout 3m -run Npm ./internal/mcpclient ./internal/mcpserver
 
 bin/.npm/package.json: internal/mcpclient/testdata/npm/package.json
 	@command -v npm >/dev/null || { \

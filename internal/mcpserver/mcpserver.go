@@ -18,6 +18,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/trestle-bridge/trestle/hud"
@@ -88,6 +89,7 @@ func newServer(o Options, a Access, schemas *mcp.SchemaCache) *mcp.Server {
 		Instructions: instructions(a), Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}, SchemaCache: schemas,
 		SetCacheable: func(_ context.Context, _ mcp.Request, c *mcp.Cacheable) { c.CacheScope = "private" }, // another person's tools have other words
 	})
+	s.AddReceivingMiddleware(toolsOnly)
 	c := client{o.Rooms, a}
 	add(s, "list_spaces", "Lists the chats that "+a.Name+" is in, with the id of each and who is in it.", true, c.listSpaces)
 	add(s, "read_space", "Reads messages of one space, the newest unless before is given, oldest first. Each line begins with the id of its message.", true, c.readSpace)
@@ -99,6 +101,18 @@ func newServer(o Options, a Access, schemas *mcp.SchemaCache) *mcp.Server {
 		add(s, "send_message", "Sends a message as "+string(a.Agent)+". Everyone in the space reads it.", false, c.sendMessage)
 	}
 	return s
+}
+
+// toolsOnly refuses the methods of what the server does not have, which the library would
+// answer with empty lists.
+func toolsOnly(next mcp.MethodHandler) mcp.MethodHandler {
+	return func(ctx context.Context, method string, r mcp.Request) (mcp.Result, error) {
+		kind, _, _ := strings.Cut(method, "/")
+		if slices.Contains([]string{"prompts", "resources", "completion"}, kind) {
+			return nil, &jsonrpc.Error{Code: jsonrpc.CodeMethodNotFound, Message: "there is no " + method + " here"}
+		}
+		return next(ctx, method, r)
+	}
 }
 
 func instructions(a Access) string {
