@@ -51,13 +51,13 @@ func (in *LeakGuard) Leak(md string) (reason string, leaks bool) {
 // space.
 var markers = regexp.MustCompile(`INBOX \(\d+ events?\)[:,]|ACTIVE SPACE: ?(none|")|← TRIGGER|RECALLED \(older lines|` +
 	`ACTIVE RUNS:|YOUR SPACES( \(\d+ of \d+\))?:|EARLIER CYCLES — self-summaries|SPACE s\d+ "|HISTORY( \(\d+ of \d+\))?:|` +
-	`#[0-9a-z]+(?:[^\pL\pN]{1,8}\d\d:\d\d)?[^\pL\pN]{1,8}[^\]]{1,60}\][^\pL\pN]{1,8}.{1,80}\((human|agent|bot|service)(, you)?\)|REMINDER ~[0-9a-z]+ set |NOT DELIVERED: |DENIED: \w+ \(|… \d+ more lines, #`)
+	`#[0-9a-z]+(?:[^\pL\pN]{1,8}\d\d:\d\d)?[^\pL\pN]{1,8}[^\]]{1,60}\][^\pL\pN]{1,8}.{1,80}\((human|agent|bot|service)(, you)?\)|REMINDER ~[0-9a-z]+ set |NOT DELIVERED: |YOUR CHECKLIST here, of which|DENIED: \w+ \(|… \d+ more lines, #`)
 
 // hints are substrings of which every match of markers has one. Most texts have none, and
 // searching for them costs little.
 var hints = []string{
 	"INBOX (", "ACTIVE SPACE:", "← TRIGGER", "RECALLED (", "ACTIVE RUNS:", "YOUR SPACES", "EARLIER CYCLES", "SPACE s", "HISTORY", "#",
-	"NOT DELIVERED: ", "DENIED: ", "more lines, #", "REMINDER ~",
+	"NOT DELIVERED: ", "YOUR CHECKLIST", "DENIED: ", "more lines, #", "REMINDER ~",
 }
 
 // marker returns the first header or marker in text, or nothing.

@@ -166,6 +166,8 @@ func NewCatalogue(files bool) *ToolRegistry {
 		define[sendMessage]("send_message", plat, spaces.RiskWriteOwn, true),
 		understood(define[sendReply]("send_reply", plat, spaces.RiskWriteOwn, true)),
 		define[ask]("ask", plat, spaces.RiskWriteOwn, true),
+		define[checklist]("checklist", plat, spaces.RiskWriteOwn, true),
+		onDemand(define[check]("check", plat, spaces.RiskWriteOwn, false)), // of an open checklist
 		define[react]("react", plat, spaces.RiskWriteOwn, true),
 		define[editMessage]("edit_message", plat, spaces.RiskWriteOwn, true),
 		define[deleteMessage]("delete_message", plat, spaces.RiskWriteOwn, true),

@@ -120,7 +120,7 @@ func (c *cycle) frame(onto *requestBuffer, pictures []hud.ImageRef, tokens int) 
 		}
 	}
 	in.Recalled = c.recalled
-	in.SetUp = c.onboard(v)
+	in.SetUp, in.List = c.onboard(v), c.checklistSection(v)
 	v.FixedTokens += c.setUp.tokens
 	tail := v.Tail(in)
 	frame, err := v.Frame(tail)

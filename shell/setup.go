@@ -20,7 +20,8 @@ type onboardingState struct {
 	offer *spaces.NoteAdded  // that the room is new, to be committed with the last one; nil: it is not
 	begun bool               // whether the room is new has been looked at
 	heard int                // how many of the events that woke the cycle were looked at
-	// tokens are what set_up takes of a request; 0 while it is not offered.
+	// tokens are what tools take of a request that are offered where they can be used: set_up,
+	// and check of a checklist.
 	tokens int
 }
 
@@ -73,7 +74,8 @@ func (c *cycle) onboard(v *hud.MindView) string {
 		return ""
 	case live(at, now):
 		if tools := c.tools.offering("set_up"); tools != c.tools {
-			c.setUp.tokens, c.tools = tools.extra-c.tools.extra, tools
+			c.setUp.tokens += tools.extra - c.tools.extra
+			c.tools = tools
 		}
 		return setUpSection(c.system.set.Text("setup"), &at, c.settings.Onboarding, c.shell.Counter.Count)
 	case c.setUp.offer != nil && c.setUp.offer.SetUp.Space == v.Active && at.State == "":

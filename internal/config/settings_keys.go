@@ -35,7 +35,7 @@ var settingKeys = []settingKey{
 	{"acts.send_message", "true", "whether an agent sends messages: the tools `send_message`, `send_reply`, `ask` and `send_file`", boolSetting(func(s *ResolvedSettings) *bool { return &s.Acts.SendMessage })},
 	{"acts.send_file", "true", "whether it sends files, where `attachments.send` is on", boolSetting(func(s *ResolvedSettings) *bool { return &s.Acts.SendFile })},
 	{"acts.react", "true", "whether it reacts to messages", boolSetting(func(s *ResolvedSettings) *bool { return &s.Acts.React })},
-	{"acts.edit_message", "true", "whether it changes its own messages", boolSetting(func(s *ResolvedSettings) *bool { return &s.Acts.EditMessage })},
+	{"acts.edit_message", "true", "whether it changes its own messages: the tools `edit_message`, `checklist` and `check`", boolSetting(func(s *ResolvedSettings) *bool { return &s.Acts.EditMessage })},
 	{"acts.delete_message", "true", "whether it deletes its own messages", boolSetting(func(s *ResolvedSettings) *bool { return &s.Acts.DeleteMessage })},
 	{"acts.read_messages", "true", "whether it reads messages beyond the ones shown", boolSetting(func(s *ResolvedSettings) *bool { return &s.Acts.ReadMessages })},
 	{"acts.search", "true", "whether it searches its rooms", boolSetting(func(s *ResolvedSettings) *bool { return &s.Acts.Search })},

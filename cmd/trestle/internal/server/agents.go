@@ -255,6 +255,7 @@ func withheldTools(s config.ResolvedSettings) []string {
 		{s.Acts.ReadMessages, []string{"read_messages"}},
 		{s.Acts.Search, []string{"search"}},
 		{s.Acts.SetUp && s.Acts.SendMessage, []string{"set_up"}},
+		{s.Acts.EditMessage && s.Acts.SendMessage, []string{"checklist", "check"}},
 	} {
 		if !a.on {
 			off = append(off, a.acts...)
