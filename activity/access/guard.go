@@ -269,7 +269,7 @@ func addressesAccount(u adapters.Update) bool {
 
 // OnlyReader returns the person who alone reads the answer to an update, where only they are
 // meant: the person who wrote in a chat of several people. It is empty in a direct chat, and
-// where a guest can write to nobody alone.
+// where a guest cannot write to one person alone.
 func OnlyReader(u adapters.Update) string {
 	if u.Chat.Kind == adapters.Direct || u.Chat.Guest || u.From.Kind != adapters.Human {
 		return ""

@@ -28,7 +28,7 @@ func (c *Client) SendPrivate(ctx context.Context, to string, p adapters.Outgoing
 		return adapters.Receipt{}, &adapters.Error{Kind: adapters.Invalid, Op: "sendMessage", Err: fmt.Errorf("message for %q alone, which is no id of a person on telegram", to)}
 	}
 	if isGuest(p.Chat) {
-		return adapters.Receipt{}, guestError("sendMessage", "a bot that is a guest can write to nobody alone")
+		return adapters.Receipt{}, guestError("sendMessage", "a bot that is a guest cannot write to one person alone")
 	}
 	p.Choices = nil
 	params, err := postParams(p)
