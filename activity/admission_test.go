@@ -150,7 +150,7 @@ func TestHistoryBringsInNobodyWhoIsNotHeard(t *testing.T) {
 	}
 }
 
-// SECURITY S1, S5: a guest answers those alone who are let in, wherever they were, in a room
+// A guest answers those alone who are let in, wherever they were, in a room
 // of its own circle; others are told once a day, for everybody to read.
 func TestAGuestAnswersWhoIsLetIn(t *testing.T) {
 	approved := access.ChatApproval{PairingRequest: access.PairingRequest{Account: ours.Key(), Chat: kai.ID, User: kai.ID}, Circle: "family"}

@@ -486,7 +486,7 @@ func TestACallBesideStaleWordsIsMade(t *testing.T) {
 	})
 }
 
-// PRD-6.1-3, 6.1-4, 7.4: an agent calls tools as often as its limits say, those of the tier
+// PRD-6.1-3, PRD-6.1-4: an agent calls tools as often as its limits say, those of the tier
 // marketplace half as often in a minute; beyond that it is told why, and a day later it may again.
 func TestCallsOfToolsAreLimited(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -110,7 +110,7 @@ func TestWhatAFileSaysIsDeletedWithItsMessage(t *testing.T) {
 	})
 }
 
-// TOOLS 6: a search finds what files say, the best passages first; what a file said goes with its
+// A search finds what files say, the best passages first; what a file said goes with its
 // message, and a file that cannot be read holds no search up.
 func TestASearchFindsWhatFilesSay(t *testing.T) {
 	shown, n := "", 0

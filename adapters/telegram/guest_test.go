@@ -27,7 +27,7 @@ func (w *world) answer() string {
 	return all[len(all)-1].Answer
 }
 
-// NEWS Bot API 10: a guest answers with one message, to which all that it says belongs.
+// Since Bot API 10: a guest answers with one message, to which all that it says belongs.
 func TestAGuestAnswersWithOneMessage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := openOn(t, faketelegram.Options{})

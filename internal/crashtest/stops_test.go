@@ -17,7 +17,7 @@ import (
 
 var stopKills = flag.Int("stopkills", 6, "how often programs are killed whose runs people stop")
 
-// PRD-5.2-A5, I5: a person stops a run whose answer grows, and the program is killed
+// PRD-5.2-A5: a person stops a run whose answer grows, and the program is killed
 // shortly before or after. Nothing of the run is there once people read that it was stopped,
 // and nothing comes later; where it was over, its answer is whole.
 func TestNothingOfAStoppedRunSurvivesAKill(t *testing.T) {

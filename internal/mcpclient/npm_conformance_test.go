@@ -108,7 +108,7 @@ var conformance = []string{
 	"json-schema-ref-no-deref", "json-schema-2020-12-preservation", "sep-2322-client-request-state", "elicitation-sep1034-client-defaults",
 }
 
-// TOOLS 8: the client passes the official conformance suite.
+// The client passes the official conformance suite.
 func TestNpmConformance(t *testing.T) {
 	verdict := regexp.MustCompile(`\[([a-z0-9-]+) *\] (SUCCESS|FAILURE)`)
 	colour := regexp.MustCompile(`\x1b\[[0-9;]*m`)

@@ -52,7 +52,7 @@ var verdict = regexp.MustCompile(`\[([a-z0-9-]+) *\] (SUCCESS|FAILURE)`)
 // colour is what the suite writes around words for terminals.
 var colour = regexp.MustCompile(`\x1b\[[0-9;]*m`)
 
-// TOOLS 8: the server passes the official conformance suite. That its address cannot be
+// The server passes the official conformance suite. That its address cannot be
 // reached under another host's name is the console's part, see [NewHandler].
 func TestNpmConformance(t *testing.T) {
 	programs := filepath.Join(os.Getenv("NPM_MODULES"), ".bin")

@@ -100,7 +100,7 @@ func toolReadAgain(t *testing.T, w *world) {
 	w.rest(next, 0)
 }
 
-// PRD-6.1-3: the calls of an agent are counted from an instant on, those that failed as well.
+// The calls that an agent has asked for are counted from an instant on.
 func callsCounted(t *testing.T, w *world) {
 	room := w.family()
 	w.say(room, "zoe", "jot it down")

@@ -52,7 +52,7 @@ func (d dripping) Generate(ctx context.Context, r llm.ModelRequest) (llm.ModelRe
 	panic("unreachable")
 }
 
-// PRD-5.2-A5, NEWS: whenever a person presses Stop, the call of the model ends within a second,
+// PRD-5.2-A5: whenever a person presses Stop, the call of the model ends within a second,
 // nothing of the run is there once the chat reads who stopped it, and nothing comes later. A
 // press that comes too late, and a second one, change nothing.
 func TestNothingOfAStoppedRunLeavesLater(t *testing.T) {
