@@ -223,7 +223,7 @@ func TestActsAreComparedWithThoseOfARun(t *testing.T) {
 	if want := "from $ACTS to HASH\n  added    send_file\n"; !strings.Contains(got, want) {
 		t.Errorf("it is not said that %q:\n%s", want, got)
 	}
-	if want := "$ACTS   16 "; !strings.Contains(got, want) || !strings.Contains(got, "version HASH\n") {
+	if want := "$ACTS   17 "; !strings.Contains(got, want) || !strings.Contains(got, "version HASH\n") {
 		t.Errorf("the list of versions lacks %q:\n%s", want, got)
 	}
 }
