@@ -40,6 +40,7 @@ type TailInput struct {
 	Options  string    // text about what the agent may not or need not do now; may be empty
 	SetUp    string    // text about the onboarding of the active room; may be empty
 	List     string    // the open checklist of the active room; may be empty
+	Missions string    // missions of the room that woke the agent; may be empty
 	Failures []spaces.SendFailed
 	Pictures []ImageRef // attached to the message, in order
 	Denials  []spaces.Denial
@@ -127,7 +128,7 @@ func (w *tailWriter) writeText(in *TailInput) {
 		}
 		w.b = append(w.b, '\n')
 	}
-	for _, text := range []string{in.Options, in.SetUp, in.List} {
+	for _, text := range []string{in.Options, in.SetUp, in.List, in.Missions} {
 		if text != "" {
 			w.b = append(append(w.b, text...), '\n')
 		}

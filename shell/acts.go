@@ -188,6 +188,11 @@ func NewCatalogue(files bool) *ToolRegistry {
 		define[forget]("forget", sys, spaces.RiskReadOwn, false),
 		onDemand(define[fork]("fork", sys, spaces.RiskReadOwn, false)),
 		define[done]("done", sys, spaces.RiskReadOwn, false),
+		onDemand(define[proposeMission]("propose_mission", plat, spaces.RiskWriteOwn, true)),
+		onDemand(define[mission]("mission", plat, spaces.RiskWriteOwn, false)),
+		onDemand(define[submitTask]("submit_task", plat, spaces.RiskWriteOwn, false)),
+		onDemand(define[returnTask]("return_task", plat, spaces.RiskReadOwn, false)),
+		onDemand(define[verifyTask]("verify_task", plat, spaces.RiskReadOwn, false)),
 		onDemand(define[setUp]("set_up", plat, spaces.RiskWriteOwn, true)), // it speaks, and can be taken away
 	}}
 	if files {

@@ -134,7 +134,7 @@ func openList(room *hud.SharedRoom, self spaces.EntityID, thread spaces.ThreadID
 // woke the agent, or that of the tool's call whose end did.
 func listThread(w *spaces.Wake, call spaces.ThreadID, room spaces.SpaceID) spaces.ThreadID {
 	switch n, t := len(w.Events), w.Timer; {
-	case t != nil && t.Kind == spaces.TimerTool && t.Space == room:
+	case t != nil && (t.Kind == spaces.TimerTool || t.Kind == spaces.TimerTask) && t.Space == room:
 		return call
 	case n > 0 && w.Cycle.Space == room:
 		return w.Events[n-1].Thread
@@ -255,10 +255,7 @@ func (c *cycle) checklistSection(v *hud.MindView) string {
 	if m == nil || slices.Contains(c.shell.Settings(c.mind.id.Agent, v.Active).Without, "check") {
 		return ""
 	}
-	if tools := c.tools.offering("check"); tools != c.tools {
-		c.setUp.tokens += tools.extra - c.tools.extra
-		c.tools = tools
-	}
+	c.offer("check")
 	var b strings.Builder
 	fmt.Fprintf(&b, "YOUR CHECKLIST here, of which %d steps are left: go on with it, and mark steps with check. What people say goes before it.", len(l.steps)-l.done())
 	for i, s := range l.steps {

@@ -77,6 +77,9 @@ func (c *cycle) overdrawn(ctx context.Context) (detail, say string, err error) {
 	if b.Cycle.Reached(used) {
 		return "this cycle has used " + b.Cycle.Compare(used), "", nil
 	}
+	if over, err := c.overMission(ctx); over != "" || err != nil {
+		return over, "", err
+	}
 	if b.daily() {
 		spent, err := c.shell.Record.Spent(ctx, now, c.mind.id.Agent, c.home())
 		if err != nil {

@@ -60,6 +60,7 @@ type cycle struct {
 	awokeBy  *spaces.ToolRun               // the call whose end woke it
 	found    lookFinding                   // what the look of the timer that woke it found
 	results  []string                      // calls of outside tools whose results are shown and not committed
+	missions missionView                   // of the room
 	toolUse  toolUse                       // of outside tools, when a step calls some
 	sights   []imageRef                    // pictures worth seeing now, whether they are here or not
 	seen     map[imageRef]llm.ModelImage   // those that were asked for; an empty one cannot be shown

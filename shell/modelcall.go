@@ -120,7 +120,7 @@ func (c *cycle) frame(onto *requestBuffer, pictures []hud.ImageRef, tokens int) 
 		}
 	}
 	in.Recalled = c.recalled
-	in.SetUp, in.List = c.onboard(v), c.checklistSection(v)
+	in.SetUp, in.List, in.Missions = c.onboard(v), c.checklistSection(v), c.missionSection(v)
 	v.FixedTokens += c.setUp.tokens
 	tail := v.Tail(in)
 	frame, err := v.Frame(tail)
@@ -173,8 +173,10 @@ func (c *cycle) query() string {
 			words = append(words, said.Text)
 		}
 	}
-	if c.wake.Timer != nil {
-		words = append(words, c.wake.Timer.Note)
+	if t := c.wake.Timer; t != nil && t.Kind == spaces.TimerTask {
+		words = append(words, c.taskWords())
+	} else if t != nil {
+		words = append(words, t.Note)
 	}
 	return strings.Join(words, "\n")
 }
@@ -183,6 +185,9 @@ func (c *cycle) phaseText() string {
 	text := c.system.set.Phase(string(c.phase))
 	if !c.thinksFirst() {
 		text = c.system.set.Phase("one")
+	}
+	if c.wake.Task.Task > 0 {
+		text = taskPhase
 	}
 	if c.settings.Tags && c.phase == spaces.Engagement {
 		text += "\nActs need k=\"" + c.nonce + "\": <msg k=\"" + c.nonce + "\">…</msg>"

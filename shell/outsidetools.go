@@ -291,7 +291,7 @@ func (a outsideCall) perform(s *stepContext) toolResult {
 		Tool: a.tool.Name, Server: a.tool.Server, Args: a.args, Risk: a.tool.risk(), Repeats: a.tool.Repeats || a.tool.ReadOnly,
 		State: spaces.ToolReady, Proposed: s.now, Readers: readersOf(s.view.Seats, []spaces.SpaceID{s.about()}),
 	}
-	if t := s.wake.Timer; t != nil && t.Kind == spaces.TimerTool {
+	if t := s.wake.Timer; t != nil && (t.Kind == spaces.TimerTool || t.Kind == spaces.TimerTask) {
 		run.Thread = s.outside.thread
 	} else if n := len(s.wake.Events); n > 0 && run.Space == s.wake.Cycle.Space {
 		run.Thread = s.wake.Events[n-1].Thread

@@ -19,7 +19,7 @@ func (c *cycle) stage() *stepContext {
 		links:  linkNotes{settings: func(id spaces.SpaceID) AgentSettings { return c.shell.Settings(c.mind.id.Agent, id) }},
 		strict: !c.settings.SendStale && !c.reread && c.step+1 < c.settings.MaxSteps,
 		now:    c.shell.Now(), newID: c.shell.NewID, phase: c.phase, composed: map[string]composedText{},
-		setUps: c.setUp.noted, lastFrame: lastFrame{c.size, c.recalled, c.system.set, c.spoke}, outside: c.outsideView(),
+		setUps: c.setUp.noted, lastFrame: lastFrame{c.size, c.recalled, c.system.set, c.spoke, c.missions}, outside: c.outsideView(),
 	}
 }
 

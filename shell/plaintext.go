@@ -84,7 +84,9 @@ func (c *cycle) unspoken() bool { return c.spoke == 0 && c.branch == "" && c.add
 // false where the text is not to be delivered.
 func (c *cycle) inPlainText(ctx context.Context, res llm.ModelResponse, text string) (handled, ended bool, err error) {
 	words := wordsOf(text)
-	if words == "" || c.settings.Tags || c.settings.PlainText == PlainPrivate || c.spoke > 0 || c.branch != "" || !c.awaited() {
+	task := c.wake.Task.Task > 0 // its words are handed in, and not sent
+	private := c.settings.Tags || c.settings.PlainText == PlainPrivate || c.spoke > 0
+	if words == "" || private && !task || c.branch != "" || !c.awaited() {
 		return false, false, nil
 	}
 	told := c.form == spaces.AnsweredInWords
@@ -92,8 +94,12 @@ func (c *cycle) inPlainText(ctx context.Context, res llm.ModelResponse, text str
 		c.form = spaces.AnsweredInWords
 	}
 	if !told && !c.inWords && c.step+1 < c.settings.MaxSteps {
+		correction := notSent
+		if task {
+			correction = notHandedIn
+		}
 		return true, false, c.commit(ctx, spaces.StepCommit{Turns: []spaces.TranscriptTurn{
-			{Role: spaces.RoleAssistant, Text: text}, {Role: spaces.RoleUser, Text: notSent},
+			{Role: spaces.RoleAssistant, Text: text}, {Role: spaces.RoleUser, Text: correction},
 		}}, nil)
 	}
 	args := map[string]any{"text": words}
@@ -107,6 +113,13 @@ func (c *cycle) inPlainText(ctx context.Context, res llm.ModelResponse, text str
 	c.delivers = true
 	defer func() { c.delivers = false }()
 	call := ToolCall{ID: fmt.Sprintf("words_%d", c.step), Name: "send_message", Args: data}
+	if of, isTask, err := c.plainTaskCall(words); err != nil {
+		return true, false, fmt.Errorf("plain text: %w", err)
+	} else if isTask {
+		call = of
+	} else if task {
+		return false, false, nil
+	}
 	ended, err = c.act(ctx, res, []ToolCall{call}, restLine(text))
 	return true, ended, err
 }

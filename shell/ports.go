@@ -137,9 +137,19 @@ type MemoryEditor interface {
 	Changes(ctx context.Context) (int64, error)
 }
 
+// A MissionReader reads missions.
+type MissionReader interface {
+	// MissionsIn returns the missions of a space that have not ended, and those that ended
+	// since an instant, oldest first.
+	MissionsIn(ctx context.Context, space spaces.SpaceID, since time.Time) ([]spaces.Mission, error)
+	// MissionSpent returns what the committed steps of the mission's runs have used.
+	MissionSpent(ctx context.Context, id spaces.MissionID) (money.UsedTokens, error)
+}
+
 // LogReader is what frames are made from. Reads see every commit that returned
 // before they began.
 type LogReader interface {
+	MissionReader
 	Space(ctx context.Context, id spaces.SpaceID) (spaces.Space, []spaces.SpaceMember, error)
 	// Events returns the events of a branch after seq, ascending, at most limit.
 	// On a fork, earlier ones come from the branch it left.

@@ -129,7 +129,7 @@ func TestEveryActHasItsTier(t *testing.T) {
 	for name := range strings.FieldsSeq("look enter_space sleep remind bookmark note goal remember forget fork done") {
 		want[name] = spaces.TierSystem
 	}
-	for name := range strings.FieldsSeq("send_message ask checklist check react edit_message delete_message read_messages search send_file set_up") {
+	for name := range strings.FieldsSeq("send_message ask checklist check react edit_message delete_message read_messages search send_file set_up propose_mission mission submit_task return_task verify_task") {
 		want[name] = spaces.TierPlatform
 	}
 	got := map[string]spaces.ToolTier{}

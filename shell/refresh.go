@@ -39,6 +39,9 @@ func (c *cycle) notice(ctx context.Context) error {
 	if err := c.learnFailures(ctx); err != nil {
 		return err
 	}
+	if err := c.learnMissions(ctx); err != nil {
+		return err
+	}
 	m := c.mind
 	m.mu.Lock()
 	defer m.mu.Unlock()

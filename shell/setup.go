@@ -21,7 +21,7 @@ type onboardingState struct {
 	begun bool               // whether the room is new has been looked at
 	heard int                // how many of the events that woke the cycle were looked at
 	// tokens are what tools take of a request that are offered where they can be used: set_up,
-	// and check of a checklist.
+	// check of a checklist, and those of missions.
 	tokens int
 }
 
@@ -73,10 +73,7 @@ func (c *cycle) onboard(v *hud.MindView) string {
 	case v.Active == "" || slices.Contains(c.shell.Settings(c.mind.id.Agent, v.Active).Without, "set_up"):
 		return ""
 	case live(at, now):
-		if tools := c.tools.offering("set_up"); tools != c.tools {
-			c.setUp.tokens += tools.extra - c.tools.extra
-			c.tools = tools
-		}
+		c.offer("set_up")
 		return setUpSection(c.system.set.Text("setup"), &at, c.settings.Onboarding, c.shell.Counter.Count)
 	case c.setUp.offer != nil && c.setUp.offer.SetUp.Space == v.Active && at.State == "":
 		return fitLines([]string{c.system.set.Text("offer")}, c.settings.Onboarding, c.shell.Counter.Count)

@@ -145,7 +145,7 @@ func (c *cycle) act(ctx context.Context, res llm.ModelResponse, acts []ToolCall,
 	closing := c.closing(st, text, d.useful == len(acts) && !d.looked)
 	c.move(spaces.Acting, "agent", acts[0].Name)
 	sc := spaces.StepCommit{
-		Inner: append(d.inner, st.inner...), Turns: c.told(d), Effect: st.effects, Timers: st.timers, Runs: st.outside.runs, GivenUp: st.givenUp, Draft: draft, Close: closing,
+		Inner: append(d.inner, st.inner...), Turns: c.told(d), Effect: st.effects, Timers: st.timers, Runs: st.outside.runs, Missions: st.missions.steps, GivenUp: st.givenUp, Draft: draft, Close: closing,
 	}
 	if closing == nil {
 		c.move(spaces.Engaging, "system", "acted")
@@ -208,7 +208,7 @@ func (c *cycle) closing(st *stepContext, text string, clean bool) *spaces.CycleC
 	switch {
 	case len(st.outside.runs) > 0:
 		return nil // the results come first
-	case st.stop == spaces.StopCompleted && c.spoke+spoken(st.effects) == 0:
+	case st.stop == spaces.StopCompleted && c.spoke+spoken(st.effects) == 0 && len(st.missions.steps) == 0:
 		return &spaces.CycleClose{Stop: spaces.StopSilent, Rest: line}
 	case c.delivers && clean:
 		return &spaces.CycleClose{Stop: spaces.StopCompleted, Detail: spokeInWords, Rest: line}

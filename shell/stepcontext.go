@@ -56,6 +56,7 @@ type lastFrame struct {
 	recalled []hud.RecalledLine // old lines that it showed
 	prompts  *prompts.PromptSet
 	spoke    int // messages that the cycle had said by then
+	missions missionView
 }
 
 // An outsideView is what a step knows of outside tools.
@@ -245,7 +246,7 @@ func (s *stepContext) effect(kind spaces.ActionKind, r *hud.SharedRoom) spaces.R
 		}
 	}
 	if t := s.wake.Timer; t != nil && r.ID() == t.Space {
-		if t.Kind == spaces.TimerTool {
+		if t.Kind == spaces.TimerTool || t.Kind == spaces.TimerTask {
 			e.Thread = s.outside.thread
 		}
 		if s.spoke == 0 && len(s.effects) == 0 && s.asker() != "" {
@@ -256,10 +257,10 @@ func (s *stepContext) effect(kind spaces.ActionKind, r *hud.SharedRoom) spaces.R
 }
 
 // owedRun returns the bound on messages of agents in a row for the first message of a run
-// that tells a person what they have asked for earlier: none for the result of a tool and
-// for a recurring reminder. Another one may have been set by a reminder, again and again.
+// that tells a person what they have asked for earlier: none for the result of a tool, the
+// end of a mission, and a recurring reminder. Another one may have been set by a reminder, again and again.
 func owedRun(t *spaces.WakeTimer) int {
-	if t.Kind == spaces.TimerTool || t.Cron != "" {
+	if t.Kind == spaces.TimerTool || t.Kind == spaces.TimerTask || t.Cron != "" {
 		return 0
 	}
 	return 8 * spaces.MaxAgentRun

@@ -248,6 +248,9 @@ func (c *cycle) timerLine(t *spaces.WakeTimer) string {
 	if t.Kind == spaces.TimerTool {
 		return c.mind.toolWake(c.awokeBy, c.began)
 	}
+	if t.Kind == spaces.TimerTask {
+		return c.taskLine()
+	}
 	return c.mind.called(t, c.began)
 }
 
@@ -256,6 +259,8 @@ func (c *cycle) outsideView() outsideView {
 	v := outsideView{tools: c.tools, toolUse: c.toolUse}
 	if c.awokeBy != nil {
 		v.thread = c.awokeBy.Thread
+	} else if m := c.missions.ofWake(c.wake.Task); m != nil {
+		v.thread = m.Thread
 	}
 	return v
 }

@@ -25,6 +25,7 @@ type Wake struct {
 	// earlier process judged them.
 	Head  int64
 	Timer *WakeTimer // what woke it when no row did
+	Task  TaskRef    // of the mission that it works for
 	// Waits are the expectations that have ended for the cycle, with or without a row.
 	Waits []PendingWait
 }
@@ -42,8 +43,11 @@ type StepCommit struct {
 	Shown  []string   // calls of outside tools whose results are among Turns
 	// GivenUp are questions of the mind whose answers are not waited for any longer.
 	GivenUp []EventID
-	Active  SpaceID // where the cycle's plain messages go from now on
-	Upto    int64   // last event of the trigger space it has been shown
+	// Missions are what it does to missions. What a mission does not take any more by then
+	// is left out.
+	Missions []MissionStep
+	Active   SpaceID // where the cycle's plain messages go from now on
+	Upto     int64   // last event of the trigger space it has been shown
 	// Judge is asked, within the transaction, about rows that arrived meanwhile;
 	// those that wake join this cycle. With Close only those up to Upto are judged:
 	// what the cycle was shown is consumed by it, the rest wakes another. Nil
@@ -159,6 +163,7 @@ const (
 	TimerSleep TimerKind = "sleep" // the end of its sleep
 	TimerPlan  TimerKind = "plan"  // the agent's plan tool
 	TimerTool  TimerKind = "tool"  // the end of a tool run, whose id is its note
+	TimerTask  TimerKind = "task"  // a task of a mission, whose name is its note, see [TaskRef.String]
 )
 
 // A WakeTimer fires once, never early, and survives restarts. When one with a

@@ -156,6 +156,7 @@ type StopResult struct {
 	Waits   int          // waits that were ended
 	Calls   []string     // calls of outside tools that were cancelled, by their ids
 	Unsent  int          // actions that are not sent any more
+	Paused  int          // missions that ran and wait for a person now
 	Later   int          // runs at the place that go on, because they began after the press
 }
 

@@ -69,6 +69,9 @@ func (a *CommandHandler) RunPressed(ctx context.Context, value string, q Command
 	if rated := rating.FindStringSubmatch(value); rated != nil && a.Approvals != nil {
 		return a.rate(ctx, spaces.RatingPress{Event: spaces.EventID(rated[1]), Rating: spaces.AnswerRating(rated[2])}, q, places, lg)
 	}
+	if s, ok := spaces.ParseMissionButton(value); ok && a.Missions != nil {
+		return a.missionPressed(ctx, s, q, places, lg)
+	}
 	c := parseDecision(value)
 	if c == nil || a.Approvals == nil {
 		return noButton

@@ -25,6 +25,8 @@ type CommandHandler struct {
 	Zones ZoneStore
 	// Approvals holds the calls of tools that people decide about. Default: there are none.
 	Approvals ApprovalStore
+	// Missions holds the missions of rooms. Default: there are none. It needs Approvals.
+	Missions MissionStore
 	// Platforms names what the program is connected to. Default: none are named.
 	Platforms func() []string
 	// Name returns how people call an agent. Default: its id.
@@ -69,6 +71,8 @@ func (a *CommandHandler) Run(ctx context.Context, q CommandRequest) (string, err
 		return a.cost(ctx, q)
 	case CommandZone:
 		return a.timezone(ctx, q)
+	case CommandMission:
+		return a.mission(ctx, q)
 	case CommandAck:
 		return a.ack(ctx, q)
 	}
@@ -132,6 +136,9 @@ func stopText(done spaces.StopResult) string {
 	}
 	if done.Unsent > 0 {
 		parts = append(parts, counted(done.Unsent, "unsent message", "unsent messages")+" taken back")
+	}
+	if done.Paused > 0 {
+		parts = append(parts, counted(done.Paused, "mission", "missions")+" paused")
 	}
 	if len(parts) == 0 {
 		return "Nothing was under way here."

@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -33,6 +34,7 @@ func CommandMenu() []adapters.CommandMenuEntry {
 		{Name: CommandUnmute, Help: "speak here again"},
 		{Name: CommandWhy, Help: "why I answered, or did not"},
 		{Name: CommandCost, Help: "what this room used today"},
+		{Name: CommandMission, Help: "how the missions of this room stand"},
 		{Name: CommandZone, Help: "set the clock that your reminders go by"},
 		{Name: CommandStart, Help: "say hello"},
 	}
@@ -59,7 +61,7 @@ func ParseCommand(account adapters.BotAccount, m adapters.IncomingMessage) *adap
 	if m.Command != nil {
 		return m.Command
 	}
-	if c := parseDecision(m.Text); c != nil || !m.ToUs {
+	if c := cmp.Or(parseDecision(m.Text), parseMission(m.Text)); c != nil || !m.ToUs {
 		return c
 	}
 	first, rest, _ := strings.Cut(strings.TrimSpace(m.Text), " ")

@@ -45,7 +45,7 @@ type ResolvedSettings struct {
 
 	// Acts enables the tools of the platforms. The other tools are always available.
 	Acts struct {
-		SendMessage, SendFile, React, EditMessage, DeleteMessage, ReadMessages, Search, SetUp bool
+		SendMessage, SendFile, React, EditMessage, DeleteMessage, ReadMessages, Search, SetUp, Missions bool
 	}
 	Greeting struct{ LookUp bool }
 

@@ -39,6 +39,7 @@ var settingKeys = []settingKey{
 	{"acts.delete_message", "true", "whether it deletes its own messages", boolSetting(func(s *ResolvedSettings) *bool { return &s.Acts.DeleteMessage })},
 	{"acts.read_messages", "true", "whether it reads messages beyond the ones shown", boolSetting(func(s *ResolvedSettings) *bool { return &s.Acts.ReadMessages })},
 	{"acts.search", "true", "whether it searches its rooms", boolSetting(func(s *ResolvedSettings) *bool { return &s.Acts.Search })},
+	{"acts.missions", "true", "whether it proposes missions and works on them; needs `acts.send_message`", boolSetting(func(s *ResolvedSettings) *bool { return &s.Acts.Missions })},
 	{"acts.set_up", "true", "whether it sets up rooms; needs `acts.send_message`", boolSetting(func(s *ResolvedSettings) *bool { return &s.Acts.SetUp })},
 	{"greeting.look_up", "false", "whether an agent may call reading tools when only greetings woke it", boolSetting(func(s *ResolvedSettings) *bool { return &s.Greeting.LookUp })},
 

@@ -79,12 +79,31 @@ type Store interface {
 	ConnectionReader
 	NameReader
 	ToolReader
+	// Missions returns the missions of the record.
+	Missions() MissionReader
 	// Tally counts what is under way, and what was spent since the day began.
 	Tally(ctx context.Context, day time.Time) (Totals, error)
 	// Said returns messages whose present words have all of the wanted ones, newest
 	// first: one that was edited with its last words, and none that was deleted. It
 	// looks through the newest messages alone, at most [MaxSearched] of them.
 	Said(ctx context.Context, f MessageQuery) ([]spaces.Event, error)
+}
+
+// A MissionRecord is a mission with all that happened to it.
+type MissionRecord struct {
+	Mission spaces.Mission       `json:"mission"`
+	Changes []spaces.MissionMove `json:"changes"` // of its state and of its tasks, oldest first
+	Tokens  int                  `json:"tokens"`  // that its runs have used, weighted as budgets count them
+	Cost    int64                `json:"cost"`    // in millionths of the currency
+	Runs    int                  `json:"runs"`
+}
+
+// MissionReader reads missions.
+type MissionReader interface {
+	// Missions returns the newest missions.
+	Missions(ctx context.Context, limit int) ([]spaces.Mission, error)
+	// Mission returns a mission by its id or by the end of it.
+	Mission(ctx context.Context, id string) (MissionRecord, error)
 }
 
 // ConnectionReader reads when accounts and agents were connected.

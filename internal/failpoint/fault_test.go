@@ -19,7 +19,7 @@ import (
 // DELIVERY 2.3: the crash points of the whole path.
 var wanted = []string{
 	"K1", "K2", "K3", "K4", "K5", "K6", "K7", "K8", "K9", "K10",
-	"K11", "K12", "K13", "K14", "K15", "K16", "K17", "K18", "K19", "K20", "K21", "K22",
+	"K11", "K12", "K13", "K14", "K15", "K16", "K17", "K18", "K19", "K20", "K21", "K22", "K23",
 }
 
 // DELIVERY 3.1: the test enumerates the registered points and fails if a K has none.

@@ -30,6 +30,7 @@ var points = []PointInfo{
 	{"tool.after_call", []string{"K11", "K12"}, "the tool was called; its result is not recorded"},
 	{"tool.before_result", []string{"K11", "K12"}, "as tool.after_call, where its end is about to be recorded"},
 	{"tool.after_result", []string{"K11"}, "the result of a tool is recorded; no model has seen it"},
+	{"mission.stepped", []string{"K23"}, "a person's step to a mission is recorded; no agent is woken yet"},
 	{"acts.recorded", []string{"K13"}, "the results of the acts are recorded; the next call is not made"},
 	{"cycle.before_commit", []string{"K14"}, "the cycle's last transaction is built and not committed"},
 	{"cycle.after_commit", []string{"K15"}, "the cycle is committed; nobody was told to send"},

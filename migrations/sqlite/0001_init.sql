@@ -280,6 +280,8 @@ create table cycles (
     authority  integer not null default 1, -- least authority of the people whose messages woke it
     model      text    not null default '', -- the endpoint's model that an addressed cycle asked
     answered   text    not null default '', -- how it answered: call or words, empty where no person was to be answered
+    mission    text    not null default '', -- the mission that it works for
+    task       integer not null default 0, -- the task of it; 0: the mission as a whole
     check (state = 'open' or stop is not null),
     check ((state = 'closed') = (n is not null))
 ) strict, without rowid;
@@ -290,6 +292,7 @@ create index cycles_newest on cycles (started, id);
 create index cycles_space on cycles (space, started, id);
 create index cycles_agent on cycles (agent, circle, started, id);
 create index cycles_answered on cycles (agent, model, ended) where answered <> '';
+create index cycles_mission on cycles (mission) where mission <> '';
 create index cycles_stop on cycles (stop, started, id) where stop is not null;
 
 -- The model calls of each cycle.
@@ -462,6 +465,27 @@ create table tool_grants (
     by_whom text    not null,
     since   integer not null,
     primary key (agent, space, tool)
+) strict, without rowid;
+
+-- Goals that are split into tasks over the agents of a space.
+create table missions (
+    id      text    not null primary key,
+    space   text    not null,
+    state   text    not null, -- proposed, running, paused, or how it ended
+    created integer not null,
+    ended   integer not null default 0, -- 0: it has not
+    body    text    not null -- JSON
+) strict, without rowid;
+
+create index missions_space on missions (space, ended);
+create index missions_newest on missions (created, id);
+
+-- Every change of state of a mission or of one of its tasks.
+create table mission_moves (
+    mission text    not null references missions (id),
+    n       integer not null,
+    body    text    not null, -- JSON
+    primary key (mission, n)
 ) strict, without rowid;
 
 -- Which versions of prompt sections are told. A row that is rolled back stays.

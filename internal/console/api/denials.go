@@ -133,6 +133,10 @@ func grantOfAct(act string) *Grant {
 		g.YAML = "acts: {send_message: true}\n"
 	case "send_file", "react", "edit_message", "delete_message", "read_messages", "search":
 		g.YAML = "acts: {" + act + ": true}\n"
+	case "checklist", "check":
+		g.YAML = "acts: {edit_message: true}\n"
+	case "propose_mission", "mission", "submit_task", "return_task", "verify_task":
+		g.YAML = "acts: {missions: true}\n"
 	}
 	return g
 }

@@ -123,7 +123,7 @@ func addChatsAndAgents(ctx context.Context, src engine.QueryReader, rooms []cons
 
 // Minds implements [console.Store].
 func (c ReadModel) Minds(ctx context.Context, at time.Time) ([]console.Mind, error) {
-	minds, err := c.queryMinds(ctx, allMinds, engine.DayNumber(at))
+	minds, err := queryMinds(ctx, c, allMinds, engine.DayNumber(at))
 	if err != nil {
 		return nil, fmt.Errorf("list minds: %w", err)
 	}
@@ -131,7 +131,7 @@ func (c ReadModel) Minds(ctx context.Context, at time.Time) ([]console.Mind, err
 }
 
 // queryMinds returns the minds that a statement finds, each with its newest cycle.
-func (c ReadModel) queryMinds(ctx context.Context, text engine.QueryText, args ...any) ([]console.Mind, error) {
+func queryMinds(ctx context.Context, c ReadModel, text engine.QueryText, args ...any) ([]console.Mind, error) {
 	var minds []console.Mind
 	err := c.engine.View(ctx, func(ctx context.Context, src engine.QueryReader) (err error) {
 		minds, err = engine.AllRows(ctx, src, text, args, func(r engine.ResultRow) (m console.Mind, err error) {
@@ -331,7 +331,7 @@ func (c ReadModel) LatestRooms(ctx context.Context, behind console.Cursor, limit
 
 // LatestMinds implements [console.Store].
 func (c ReadModel) LatestMinds(ctx context.Context, at time.Time, behind console.Cursor, limit int) ([]console.Mind, error) {
-	minds, err := c.queryMinds(ctx, mindsPaged, engine.DayNumber(at), beforeCursor(behind), behind.ID, limit)
+	minds, err := queryMinds(ctx, c, mindsPaged, engine.DayNumber(at), beforeCursor(behind), behind.ID, limit)
 	if err != nil {
 		return nil, fmt.Errorf("list latest minds: %w", err)
 	}

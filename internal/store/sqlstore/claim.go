@@ -32,8 +32,8 @@ const (
 	takeLease engine.QueryText = `insert into leases (agent, circle, space, holder, epoch, expires, ttl) values ($1, $2, $3, $4, $5, $6, $7)
 on conflict (agent, circle, space) do update
 set holder = excluded.holder, epoch = excluded.epoch, expires = excluded.expires, ttl = excluded.ttl`
-	insertCycle engine.QueryText = `insert into cycles (id, agent, circle, space, epoch, state, wake, active, upto, base, started, timer, inner_from, authority)
-values ($1, $2, $3, $4, $5, 'open', $6, $7, $8, $9, $10, $11, $12, $13)`
+	insertCycle engine.QueryText = `insert into cycles (id, agent, circle, space, epoch, state, wake, active, upto, base, started, timer, inner_from, authority, mission, task)
+values ($1, $2, $3, $4, $5, 'open', $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`
 	lastNumber engine.QueryText = `select coalesce(max(n), 0) from cycles where agent = $1 and circle = $2 and n is not null`
 )
 
@@ -53,16 +53,17 @@ func (s WakeStore) Claim(ctx context.Context, c spaces.WakeClaim) (*spaces.Wake,
 // A claimTx leases wakes and opens or resumes their cycles.
 type claimTx struct {
 	*writeTx
-	branch *branchTx
-	cycle  *cycleTx
-	inbox  *inboxTx
-	inner  *innerTx
-	entity *entityTx
-	outbox *outboxTx
-	space  *spaceTx
-	tools  *toolRunTx
-	usage  *usageTx
-	wait   *waitTx
+	branch  *branchTx
+	cycle   *cycleTx
+	inbox   *inboxTx
+	inner   *innerTx
+	entity  *entityTx
+	outbox  *outboxTx
+	space   *spaceTx
+	tools   *toolRunTx
+	usage   *usageTx
+	wait    *waitTx
+	mission *missionTx
 }
 
 // claim leases a mind in a space and returns its wake; nil if it is leased already or
@@ -155,6 +156,13 @@ func (t *claimTx) openCycle(ctx context.Context, c spaces.WakeClaim, p leaseStat
 	if wake.Cycle.Authority, err = t.entity.authorityOf(ctx, woken, waits); err != nil {
 		return nil, fmt.Errorf("authority of %s: %w", id, err)
 	}
+	for i := range waits {
+		if wake.Task.Mission == "" {
+			if wake.Task, err = t.mission.inherited(ctx, waits[i].Cycle); err != nil {
+				return nil, err
+			}
+		}
+	}
 	return wake, t.storeCycle(ctx, c, p, wake)
 }
 
@@ -191,7 +199,7 @@ func (t *claimTx) storeCycle(ctx context.Context, c spaces.WakeClaim, p leaseSta
 		return fmt.Errorf("mind %s: %w", y.Mind, engine.ErrUnknown)
 	}
 	err = t.Run(ctx, insertCycle, string(y.ID), string(y.Mind.Agent), string(y.Mind.Circle), string(y.Space), y.Epoch,
-		y.Wake, string(y.Active), y.Upto, y.Base, engine.ToMillis(y.Started), timer, own.HeadSeq+1, int(y.Authority))
+		y.Wake, string(y.Active), y.Upto, y.Base, engine.ToMillis(y.Started), timer, own.HeadSeq+1, int(y.Authority), string(w.Task.Mission), w.Task.Task)
 	if err != nil {
 		return fmt.Errorf("open cycle: %w", err)
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	holding engine.QueryText = `select y.state, y.space, y.turns, y.actions, coalesce(l.holder, ''), coalesce(l.epoch, 0), coalesce(l.expires - l.ttl, 0), y.halted, y.crashes
+	holding engine.QueryText = `select y.state, y.space, y.turns, y.actions, coalesce(l.holder, ''), coalesce(l.epoch, 0), coalesce(l.expires - l.ttl, 0), y.halted, y.crashes, y.mission, y.task
 from cycles y left join leases l on l.agent = y.agent and l.circle = y.circle and l.space = y.space where y.id = $1`
 	refuseWrite   engine.QueryText = `update leases set refused = refused + 1 where agent = $1 and circle = $2 and space = $3`
 	extendLease   engine.QueryText = `update leases set expires = $4 + ttl where agent = $1 and circle = $2 and space = $3`
@@ -96,6 +96,7 @@ type stepTx struct {
 	result spaces.CommitResult
 
 	trigger spaces.SpaceID // of the cycle
+	task    spaces.TaskRef // that it works for
 	turns   int            // before this step
 	ordinal int            // of the next action
 	sent    int            // messages of this step
@@ -137,7 +138,7 @@ func (k *stepTx) checkLease(ctx context.Context) error {
 	var holder string
 	var epoch int64
 	var halted int
-	found, err := engine.ScanRow(ctx, k, holding, []any{string(k.commit.Step.Cycle)}, &state, &k.trigger, &k.turns, &k.ordinal, &holder, &epoch, &k.leased, &halted, &k.crashes)
+	found, err := engine.ScanRow(ctx, k, holding, []any{string(k.commit.Step.Cycle)}, &state, &k.trigger, &k.turns, &k.ordinal, &holder, &epoch, &k.leased, &halted, &k.crashes, &k.task.Mission, &k.task.Task)
 	if err != nil {
 		return err
 	}
@@ -242,7 +243,12 @@ func (k *stepTx) storeTimers(ctx context.Context) error {
 	return nil
 }
 
-func (k *stepTx) storeRuns(ctx context.Context) error { return k.toolRun.store(ctx, &k.commit) }
+func (k *stepTx) storeRuns(ctx context.Context) error {
+	if err := k.toolRun.store(ctx, &k.commit); err != nil {
+		return err
+	}
+	return k.timer.mission.store(ctx, &k.commit)
+}
 
 // joinRows adds the rows that arrived meanwhile and wake to the cycle. A cycle that ends
 // takes only rows that it was shown.
@@ -324,6 +330,9 @@ func (k *stepTx) closeCycle(ctx context.Context) error {
 	}
 	if err := k.toolRun.settle(ctx, &k.commit); err != nil {
 		return err
+	}
+	if err := k.timer.mission.settle(ctx, &k.commit, k.task); err != nil {
+		return fmt.Errorf("settle task: %w", err)
 	}
 	delete(k.cache.accounts, k.commit.Step.Cycle)
 	own, err := k.branch.load(ctx, k.mind.Inner(), k.mind.Branch())

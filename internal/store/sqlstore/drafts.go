@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -252,6 +253,18 @@ values ($1, '', 0, 'edit', '', $2, '', '', 0, $3, $4, '', $5, $6, $7, 'ready', $
 
 // changeNotice edits a notice that was not taken back, in every chat that has it.
 func (t *outboxTx) changeNotice(ctx context.Context, key, text string, at time.Time) error {
+	return t.editNotice(ctx, key, noticeEdit{tag: strconv.FormatInt(at.UnixMilli(), 10), text: text, ttl: noticeTTL, buttons: true}, at)
+}
+
+// A noticeEdit is another text for a notice.
+type noticeEdit struct {
+	tag     string // an edit is made once for each
+	text    string
+	ttl     time.Duration // it may wait to be sent
+	buttons bool          // they stay
+}
+
+func (t *outboxTx) editNotice(ctx context.Context, key string, edit noticeEdit, at time.Time) error {
 	first := "notice|" + key + "|"
 	rows, err := engine.AllRows(ctx, t, noticesOfKey, []any{first, first[:len(first)-1] + "}"}, tables.ScanAction)
 	if err != nil {
@@ -265,8 +278,11 @@ func (t *outboxTx) changeNotice(ctx context.Context, key, text string, at time.T
 		if gone {
 			continue
 		}
-		err = t.Run(ctx, editNotice, fmt.Sprintf("changed|%d|%s", at.UnixMilli(), n.ID), string(n.Thread), n.Account, n.Chat, []byte(text), string(n.ID),
-			string(spaces.ResendOnce), engine.ToMillis(at.Add(noticeTTL)), engine.ToMillis(at), engine.EncodeList(n.Choices))
+		if !edit.buttons {
+			n.Choices = nil
+		}
+		err = t.Run(ctx, editNotice, strings.Join([]string{"changed", edit.tag, string(n.ID)}, "|"), string(n.Thread), n.Account, n.Chat, []byte(edit.text), string(n.ID),
+			string(spaces.ResendOnce), engine.ToMillis(at.Add(edit.ttl)), engine.ToMillis(at), engine.EncodeList(n.Choices))
 		if err != nil {
 			return fmt.Errorf("change notice %s: %w", n.ID, err)
 		}

@@ -18,7 +18,7 @@ var whole = []string{
 	"actionOverdue", "actionWithoutEvent", "allBranches", "allFailed", "allHumans", "allSent", "dayLost", "epochFell",
 	"messageWithoutEvent", "numberGap", "ordinalGap", "rowAstray", "rowWithoutEvent", "sentLate", "sourceTwice", "stepUndone",
 	"timerTwice", "turnGap", "unseenEvent", "usageLost", "waitAstray",
-	"idleMinds", "idleActions", "leasesLost", "openProblems", "firstMigration", "waitingByAccount", "openJobs", "newestJobs", "newestRuns",
+	"idleMinds", "idleActions", "leasesLost", "openProblems", "firstMigration", "waitingByAccount", "openJobs", "newestJobs", "newestRuns", "newestMissions", "missionsNamed",
 	"dropPaired", "expireLeases", "leaveLeases", "leaveJobs", "leaveCycles", "openToSee", "leaveRows", "ConfiguredSpaces", "liveUplinks", "openSpans", "forgetDisconnected", "SelectMappings", "newestRefusals", "waiting", "besideSuspect",
 	"takenSeats", "leftCycles", "peopleNamed", "unattendedToolRuns", "allGrants", "activePrompts", "contentHeld",
 }

@@ -141,6 +141,9 @@ func (t *claimTx) resumedWake(ctx context.Context, y spaces.Cycle, l spaces.Mind
 		return nil, err
 	}
 	w.Halted = reach > 0
+	if w.Task, err = t.mission.inherited(ctx, y.ID); err != nil {
+		return nil, err
+	}
 	if timer != "" {
 		w.Timer, err = timerOf(ctx, t, timer)
 	}
@@ -152,7 +155,7 @@ func (t *claimTx) resumedWake(ctx context.Context, y spaces.Cycle, l spaces.Mind
 func (t *claimTx) abandonCrashed(ctx context.Context, y spaces.Cycle, timer string, at time.Time) error {
 	detail := fmt.Sprintf("its process ended %d times while it ran", maxCrashes)
 	clear(t.cache.handled)
-	if err := errors.Join(t.tools.leave(ctx, &y, at), t.tools.tellUnread(ctx, y.ID, timer, at)); err != nil {
+	if err := errors.Join(t.tools.leave(ctx, &y, at), t.tools.tellUnread(ctx, y.ID, timer, at), t.mission.crashed(ctx, &y, at)); err != nil {
 		return err
 	}
 	if err := t.Run(ctx, dropAll, string(y.ID), maxCrashes, "crashed "+string(y.ID)); err != nil {

@@ -116,6 +116,9 @@ func (t *roomTx) removeAgent(ctx context.Context, r *spaceState, a spaces.AgentI
 		if err := t.cycle.abandonLeft(ctx, m, r.ID, leftReason, d.At); err != nil {
 			return err
 		}
+		if err := t.mission.leave(ctx, r.ID, m.Agent, d.At); err != nil {
+			return err
+		}
 	}
 	member, err := engine.QueryBool(ctx, t, isMember, string(r.ID), string(a.Entity()))
 	if err != nil || !member {

@@ -95,12 +95,13 @@ func (t *chatTx) findMoved(ctx context.Context, o spaces.OpenRequest) (*spaceSta
 // A roomTx creates and changes spaces and their agents.
 type roomTx struct {
 	*writeTx
-	branch *branchTx
-	cycle  *cycleTx
-	event  *eventTx
-	space  *spaceTx
-	uplink *uplinkTx
-	wait   *waitTx
+	branch  *branchTx
+	cycle   *cycleTx
+	event   *eventTx
+	space   *spaceTx
+	uplink  *uplinkTx
+	wait    *waitTx
+	mission *missionTx
 }
 
 func (t *roomTx) findOrCreate(ctx context.Context, o spaces.OpenRequest) (*spaceState, error) {

@@ -106,8 +106,9 @@ func (b OutboxStore) Stopped(ctx context.Context, run spaces.CycleID) (bool, err
 // A stopTx stops runs for a person.
 type stopTx struct {
 	*writeTx
-	outbox *outboxTx
-	wait   *waitTx
+	outbox  *outboxTx
+	wait    *waitTx
+	mission *missionTx
 }
 
 func (t *stopTx) stop(ctx context.Context, h spaces.StopRequest) (done spaces.StopResult, err error) {
@@ -159,6 +160,11 @@ func (t *stopTx) stop(ctx context.Context, h spaces.StopRequest) (done spaces.St
 		}
 		if done.Waits, err = t.wait.dropInSpace(ctx, h.Space, h.Agent, h.At); err != nil {
 			return done, err
+		}
+		if h.Agent == "" {
+			if done.Paused, err = t.mission.pauseAll(ctx, h.Space, h.At); err != nil {
+				return done, err
+			}
 		}
 	}
 	if h.Unsent {

@@ -78,15 +78,16 @@ func newStoreTx(t *engine.WriteTx, o Options) *storeTx {
 	s.frame = &frameTx{w, s.inner}
 	s.relay = &relayTx{w, s.outbox, s.space, s.thread}
 	s.span = &spanTx{w, s.branch, s.inner, s.space}
-	s.stop = &stopTx{w, s.outbox, s.wait}
+	missions := &missionTx{w, s.outbox}
+	s.stop = &stopTx{w, s.outbox, s.wait, missions}
 	s.uplink = &uplinkTx{w, s.branch, s.inner, s.space, s.span, s.wait}
 	s.chat = &chatTx{w, s.event, s.space, s.span}
 	s.cycle = &cycleTx{w, s.branch, s.inner, s.outbox}
 	s.recovery = &recoveryTx{w, s.branch, s.span}
-	s.room = &roomTx{w, s.branch, s.cycle, s.event, s.space, s.uplink, s.wait}
+	s.room = &roomTx{w, s.branch, s.cycle, s.event, s.space, s.uplink, s.wait, missions}
 	s.toolRun = &toolRunTx{w, s.outbox, s.usage}
-	s.claim = &claimTx{w, s.branch, s.cycle, s.inbox, s.inner, s.entity, s.outbox, s.space, s.toolRun, s.usage, s.wait}
-	s.timer = &timerTx{w, s.claim, s.span}
+	s.claim = &claimTx{w, s.branch, s.cycle, s.inbox, s.inner, s.entity, s.outbox, s.space, s.toolRun, s.usage, s.wait, missions}
+	s.timer = &timerTx{w, s.claim, s.span, missions}
 	return s
 }
 

@@ -116,8 +116,9 @@ func dueOf(ctx context.Context, src engine.QueryReader, at int64, limit int, her
 // A timerTx fires timers.
 type timerTx struct {
 	*writeTx
-	claim *claimTx
-	span  *spanTx
+	claim   *claimTx
+	span    *spanTx
+	mission *missionTx
 }
 
 // fire turns a timer into a claimed cycle without a space.
@@ -130,6 +131,21 @@ func (t *timerTx) fire(ctx context.Context, timer spaces.WakeTimer, at time.Time
 	w := &spaces.Wake{Cycle: spaces.Cycle{
 		ID: spaces.CycleID(t.newID()), Mind: timer.Mind, State: spaces.CycleOpen, Wake: string(timer.Kind), Started: at, Authority: spaces.OfMember,
 	}}
+	switch timer.Kind {
+	case spaces.TimerTask:
+		var wanted bool
+		if w.Task, wanted, err = t.mission.due(ctx, timer, at); err != nil {
+			return nil, err
+		}
+		if !wanted {
+			return nil, t.Run(ctx, dropTimer, timer.ID)
+		}
+	case spaces.TimerTool, spaces.TimerSleep:
+		if w.Task, err = t.mission.inherited(ctx, timer.Cycle); err != nil {
+			return nil, err
+		}
+	case spaces.TimerAct, spaces.TimerPlan:
+	}
 	y := &w.Cycle
 	if _, err := engine.ScanRow(ctx, t, runAuthority, []any{string(timer.Cycle)}, &y.Authority); err != nil { // of who had it set
 		return nil, err

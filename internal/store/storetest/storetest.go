@@ -119,6 +119,7 @@ type ShellStore interface {
 	QuestionStore
 	shell.ToolRunStore
 	shell.ToolRunReader
+	commands.MissionStore
 	Renew(ctx context.Context, space spaces.SpaceID, at time.Time) error
 	Mute(ctx context.Context, m spaces.MuteRequest) ([]spaces.AgentID, error)
 	Stop(ctx context.Context, roots ...spaces.EventID) error
@@ -143,7 +144,7 @@ type QuestionStore interface {
 // Every test ends with an audit of what it left.
 func Run(t *testing.T, open func(t *testing.T) Store) {
 	for _, part := range []map[string]func(*testing.T, *world){
-		logTests, directoryTests, spanTests, inboxTests, cycleTests, outboxTests, relayTests, threadTests, timerTests, waitTests, questionTests, feedbackTests, planTests, keepsakeTests, erasureTests, placedTests, problemTests, haltTests, jobTests, shelfTests, voiceTests, pastTests, authorityTests, lineTests, draftTests, setUpTests, edgeTests, manifestTests, promptTests, toolRunTests, listTests,
+		logTests, directoryTests, spanTests, inboxTests, cycleTests, outboxTests, relayTests, threadTests, timerTests, waitTests, questionTests, feedbackTests, planTests, keepsakeTests, erasureTests, placedTests, problemTests, haltTests, jobTests, shelfTests, voiceTests, pastTests, authorityTests, lineTests, draftTests, setUpTests, edgeTests, manifestTests, promptTests, toolRunTests, missionTests, listTests,
 	} {
 		for name, test := range part {
 			t.Run(name, func(t *testing.T) {

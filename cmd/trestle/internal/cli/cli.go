@@ -118,7 +118,7 @@ func commands() []commandGroup {
 		{"Getting started", []func(*Environment) *cobra.Command{newRunCommand, newChatCommand, newInitCommand, newDoctorCommand, newConfigCommand}},
 		{"Inspect", []func(*Environment) *cobra.Command{
 			newStatusCommand, newAdaptersCommand, newProblemsCommand, newSpacesCommand, newSearchCommand, newRunsCommand, newExplainCommand, newRehearseCommand,
-			newDenialsCommand, newToolsCommand, newSkillsCommand, newPromptsCommand, newHudCommand, newMemoryCommand, newReplayCommand, newEventsCommand, newJobsCommand, newOpenCommand,
+			newDenialsCommand, newMissionsCommand, newToolsCommand, newSkillsCommand, newPromptsCommand, newHudCommand, newMemoryCommand, newReplayCommand, newEventsCommand, newJobsCommand, newOpenCommand,
 		}},
 		{"Access and import", []func(*Environment) *cobra.Command{newPairCommand, newApprovalsCommand, newTokenCommand, newMCPCommand, newImportCommand, newBackfillCommand}},
 		{"Data", []func(*Environment) *cobra.Command{newBackupCommand, newRestoreCommand, newMigrateCommand, newMoveCommand, newReportCommand}},

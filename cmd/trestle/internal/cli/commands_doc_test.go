@@ -70,6 +70,8 @@ var answerTypes = map[string]string{
 	"runs show":        "api.RunAnswer",
 	"replay":           "cli.replayAnswer",
 	"denials":          "[]api.DenialRow",
+	"missions":         "[]spaces.Mission",
+	"missions show":    "console.MissionRecord",
 	"denials allow":    "cli.grantAnswer",
 	"tools":            "api.ToolsAnswer",
 	"tools diff":       "api.ToolsDiff",

@@ -256,6 +256,7 @@ func withheldTools(s config.ResolvedSettings) []string {
 		{s.Acts.Search, []string{"search"}},
 		{s.Acts.SetUp && s.Acts.SendMessage, []string{"set_up"}},
 		{s.Acts.EditMessage && s.Acts.SendMessage, []string{"checklist", "check"}},
+		{s.Acts.Missions && s.Acts.SendMessage, []string{"propose_mission", "mission", "submit_task", "return_task", "verify_task"}},
 	} {
 		if !a.on {
 			off = append(off, a.acts...)

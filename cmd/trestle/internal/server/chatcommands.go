@@ -16,7 +16,7 @@ import (
 // commandHandler returns the handler of chat commands.
 func (am *AccountManager) commandHandler() *chatcommands.CommandHandler {
 	return &chatcommands.CommandHandler{
-		Roles: am.border, Runs: runControl{am.connectionSet}, Rooms: am.border, Zones: am.border, Approvals: am.Store.Shell(), Platforms: am.platforms, Ack: am.acknowledge,
+		Roles: am.border, Runs: runControl{am.connectionSet}, Rooms: am.border, Zones: am.border, Approvals: am.Store.Shell(), Missions: missionControl{am.connectionSet}, Platforms: am.platforms, Ack: am.acknowledge,
 		Name: func(id spaces.AgentID) string {
 			a, _ := am.Config().Agent(string(id))
 			return a.Name
@@ -52,6 +52,20 @@ func (r runControl) Mute(ctx context.Context, m spaces.MuteRequest) ([]spaces.Ag
 		r.Log.Info("muted", "space", m.Space, "agents", changed, "lifted", m.Lifted)
 	}
 	return changed, err
+}
+
+// missionControl reads and steps missions for chat commands.
+type missionControl struct{ *connectionSet }
+
+// MissionsIn returns missions of a space.
+func (c missionControl) MissionsIn(ctx context.Context, space spaces.SpaceID, since time.Time) ([]spaces.Mission, error) {
+	return c.Store.Shell().MissionsIn(ctx, space, since)
+}
+
+// StepMission does a step to a mission, and has its new timers looked at.
+func (c missionControl) StepMission(ctx context.Context, step spaces.MissionStep) (*spaces.Mission, bool, error) {
+	defer c.notifyOutbox()
+	return c.Store.Shell().StepMission(ctx, step)
 }
 
 // platforms returns the names of the connected platforms, as people call them.

@@ -1,0 +1,112 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"net/url"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
+	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/internal/console/api"
+	"github.com/trestle-bridge/trestle/internal/money"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// missionsCommand answers `trestle missions`.
+type missionsCommand struct{ installation }
+
+func newMissionsCommand(env *Environment) *cobra.Command {
+	cmd := missionsCommand{installation{env}}
+	limit := 20
+	c := &cobra.Command{
+		Annotations: fromAPI(), Use: "missions", Short: "list missions, newest first", Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return cmd.list(c.Context(), limit) },
+	}
+	limitFlag(c, &limit, "how many")
+	c.AddCommand(&cobra.Command{
+		Annotations: fromAPI(), Use: "show ID", Short: "show one mission (its id or number): its tasks, every change of state, and what it used", Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error { return cmd.show(c.Context(), args[0]) },
+	})
+	return c
+}
+
+func (cmd missionsCommand) list(ctx context.Context, limit int) error {
+	var a api.MissionsAnswer
+	if err := cmd.ask(ctx, "/api/missions", url.Values{"limit": {strconv.Itoa(limit)}}, &a); err != nil {
+		return err
+	}
+	name, err := cmd.spaceNames(ctx)
+	if err != nil {
+		return err
+	}
+	return answerRows(cmd.Environment, a.Missions, func(w io.Writer) {
+		if len(a.Missions) == 0 {
+			fmt.Fprintln(w, "no mission")
+			return
+		}
+		lines := [][]string{{"NUMBER", "BEGAN", "STATE", "WHY", "SPACE", "LED BY", "TASKS", "GOAL"}}
+		for i := range a.Missions {
+			m := &a.Missions[i]
+			lines = append(lines, []string{
+				m.Number(), textout.FormatTime(m.Created), string(m.State), textout.OrDash(string(m.Stop)), name(m.Space), m.Name(m.Coordinator), fmt.Sprintf("%d of %d", m.Verified(), len(m.Tasks)), m.Goal,
+			})
+		}
+		textout.WriteTable(w, lines)
+	})
+}
+
+func (cmd missionsCommand) show(ctx context.Context, id string) error {
+	var m console.MissionRecord
+	if err := cmd.ask(ctx, "/api/missions/"+url.PathEscape(id), nil, &m); err != nil {
+		return nothing(err, fmt.Sprintf("there is no mission %q", id), "missions show", "see trestle missions")
+	}
+	name, err := cmd.spaceNames(ctx)
+	if err != nil {
+		return err
+	}
+	return cmd.answer(m, func(w io.Writer) { printMission(w, &m, name(m.Mission.Space)) })
+}
+
+func printMission(w io.Writer, m *console.MissionRecord, space string) {
+	mission := &m.Mission
+	fmt.Fprintf(w, "mission %s: %s\n", mission.Number(), mission.Goal)
+	fmt.Fprintf(w, "  id       %s\n  in       %s, led by %s, asked for by %s\n", mission.ID, space, mission.Name(mission.Coordinator), textout.OrDash(string(mission.Owner)))
+	fmt.Fprintf(w, "  state    %s", mission.State)
+	if mission.Stop != "" {
+		fmt.Fprintf(w, ", %s", mission.Stop)
+	}
+	if mission.Detail != "" {
+		fmt.Fprintf(w, ": %s", mission.Detail)
+	}
+	fmt.Fprintln(w)
+	used := money.UsedTokens{Tokens: m.Tokens, Cost: m.Cost}
+	line := fmt.Sprintf("%d tokens", used.Tokens)
+	if limit := mission.Spendable(); limit.Limited() {
+		line = limit.Compare(used)
+	}
+	fmt.Fprintf(w, "  used     %s, %d runs\n\n", line, m.Runs)
+	lines := [][]string{{"TASK", "STATE", "AGENT", "AFTER", "TITLE", "WHY"}}
+	for i := range mission.Tasks {
+		t := &mission.Tasks[i]
+		lines = append(lines, []string{strconv.Itoa(t.N), string(t.State), mission.Name(t.Agent), textout.OrDash(spaces.TaskNumbers(t.After)), t.Title, textout.OrDash(cmp.Or(t.Why, string(t.Stop)))})
+	}
+	textout.WriteTable(w, lines)
+	fmt.Fprintln(w)
+	lines = [][]string{{"N", "AT", "TASK", "FROM", "TO", "AGENT", "BY", "WHY"}}
+	for _, v := range m.Changes {
+		task, by := "-", "the program"
+		if v.Task > 0 {
+			task = strconv.Itoa(v.Task)
+		}
+		if v.By != "" {
+			by = string(v.By)
+		}
+		lines = append(lines, []string{strconv.Itoa(v.N), textout.FormatTime(v.At), task, textout.OrDash(v.From), v.To, textout.OrDash(string(v.Agent)), by, textout.OrDash(cmp.Or(v.Why, string(v.Stop)))})
+	}
+	textout.WriteTable(w, lines)
+}

@@ -1,0 +1,28 @@
+package api
+
+import (
+	"net/http"
+
+	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// A MissionsAnswer lists missions, newest first.
+type MissionsAnswer struct {
+	Missions []spaces.Mission `json:"missions"`
+}
+
+// ListMissions returns the newest missions.
+func (api *API) ListMissions(r *http.Request) (MissionsAnswer, error) {
+	limit, err := console.QueryLimit(r)
+	if err != nil {
+		return MissionsAnswer{}, err
+	}
+	found, err := api.Store.Missions().Missions(r.Context(), limit)
+	return MissionsAnswer{Missions: append([]spaces.Mission{}, found...)}, err
+}
+
+// ReadMission returns the mission that a path names, with its moves and what it used.
+func (api *API) ReadMission(r *http.Request) (console.MissionRecord, error) {
+	return api.Store.Missions().Mission(r.Context(), r.PathValue("id"))
+}
