@@ -39,6 +39,7 @@
 //	K20  receipt         an action that is sent; its echo is not a new message
 //	K21  limited         an action under way, and the platform said wait
 //	K22  preview shown   an action that waits, and its words as no message
+//	K23  mission moved   see TestNoTaskIsLostOrDoneTwice; -missionkills sets how often
 //
 // K2 and K5 stop at the same line: all updates of an answer and the cursor are
 // one transaction, so half a batch cannot be. The case of K5 proves it with a
