@@ -37,14 +37,21 @@ func (c *cycle) learnMissions(ctx context.Context) (err error) {
 	if room == "" {
 		return nil
 	}
-	since := c.shell.Now().Add(time.Hour) // none that has ended
-	if c.wake.Task.Mission != "" {
-		since = time.Time{}
+	now := c.shell.Now()
+	since := now.Add(time.Hour) // none that has ended
+	if t := c.wake.Timer; c.wake.Task.Mission != "" {
+		since = c.wake.Cycle.Started
+		if t != nil && t.SetAt.Before(since) {
+			since = t.SetAt // the mission ended with it
+		}
 	}
 	if c.missions.here, err = c.shell.Record.MissionsIn(ctx, room, since); err != nil {
 		return err
 	}
-	c.missions.here = slices.DeleteFunc(c.missions.here, func(m spaces.Mission) bool { return m.State.Over() && m.ID != c.wake.Task.Mission })
+	c.missions.here = slices.DeleteFunc(c.missions.here, func(m spaces.Mission) bool {
+		ended := m.State.Over() && m.ID != c.wake.Task.Mission
+		return ended || m.State == spaces.MissionProposed && now.Sub(m.Created) > setUpLasts
+	})
 	price := c.agent.Price
 	if price != nil {
 		p := price(c.settings.ModelName)
@@ -103,14 +110,17 @@ func (c *cycle) offer(names ...string) {
 	}
 }
 
-// showMission writes how far a mission has come. Its words are quoted: people's may be in
-// them.
+// showMission writes how far a mission has come, with its tasks for who leads it or works on
+// it now. Its words are quoted: people's may be in them.
 func (c *cycle) showMission(b *strings.Builder, m *spaces.Mission) {
 	lead := m.Name(m.Coordinator)
 	if m.Coordinator == c.mind.id.Agent {
 		lead = "you"
 	}
 	fmt.Fprintf(b, "MISSION %s %s: %s, led by %s. The program shows people how far it is; do not repeat that.\n", m.Number(), hud.Quote(m.Goal), m.State, lead)
+	if m.Coordinator != c.mind.id.Agent && m.ID != c.wake.Task.Mission {
+		return
+	}
 	for i := range m.Tasks {
 		t := &m.Tasks[i]
 		fmt.Fprintf(b, "%d %s, %s: %s", t.N, t.State, m.Name(t.Agent), hud.Quote(t.Title))
