@@ -23,7 +23,7 @@ type claimAttempt struct {
 func (s *Shell) turn(p wakeKey) *claimAttempt {
 	t, judge := &claimAttempt{place: p}, s.judge(p)
 	t.claim = spaces.WakeClaim{
-		Mind: p.mind, Space: p.space, Holder: s.Holder, TTL: s.Lease, At: time.Now(), Again: s.torn[p] != nil,
+		Mind: p.mind, Space: p.space, Holder: s.Holder, TTL: s.Lease, At: time.Now(), Again: s.torn[p] != nil, InTurn: s.Settings(p.mind.Agent, p.space).Ambient.InTurn,
 		Judge: func(j spaces.GateInput) []spaces.GateDecision {
 			t.present = j.Members
 			t.erased = slices.ContainsFunc(j.Events, func(e spaces.Event) bool { return e.Body.Kind() == spaces.KindDeleted })

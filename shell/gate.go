@@ -28,6 +28,8 @@ const (
 	GateAll      = "wake_all"
 	GateNone     = "wake_none"
 	GateAmbient  = "ambient"
+	GateSeen     = "seen"     // meant for nobody, and shown to an earlier run meanwhile
+	GateSampled  = "sampled"  // meant for nobody, and only some of those are looked at
 	GateBot      = "bot"      // a program that is not ours
 	GateObserved = "observed" // an edit, delete or reaction: seen, no new message
 )
@@ -44,6 +46,8 @@ type Gate struct {
 	Root money.SpendLimit
 	// Sender is what one person's words may cost in a day; 0 is unlimited.
 	Sender money.SpendLimit
+	// Ambient says when what is meant for nobody wakes the agent.
+	Ambient AmbientPolicy
 }
 
 // Judge returns a verdict for each row, in order (DESIGN 6.1; first match wins).
@@ -52,6 +56,7 @@ func (g Gate) Judge(j spaces.GateInput) []spaces.GateDecision {
 	for i, row := range j.Rows {
 		out[i] = g.verdict(j, row, j.Events[i])
 	}
+	g.Ambient.apply(g, j, out)
 	return out
 }
 

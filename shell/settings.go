@@ -132,6 +132,7 @@ type AgentSettings struct {
 	MeaningModel  string         // the endpoint's model that says where words stand; empty: none
 	CacheTTL      time.Duration  // how long a provider's cache lives
 	Budget        BudgetLimits
+	Ambient       AmbientPolicy
 }
 
 // DefaultSettings returns the defaults of REQUIREMENTS 8 and DESIGN 9.

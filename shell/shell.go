@@ -311,7 +311,7 @@ func (s *Shell) finished(p wakeKey, err error) {
 // judge returns the gate for a place, and publishes its verdicts.
 func (s *Shell) judge(p wakeKey) func(spaces.GateInput) []spaces.GateDecision {
 	set := s.Settings(p.mind.Agent, p.space)
-	gate := Gate{Agent: p.mind.Agent, Root: set.Budget.Root, Sender: set.Budget.Sender}
+	gate := Gate{Agent: p.mind.Agent, Root: set.Budget.Root, Sender: set.Budget.Sender, Ambient: set.Ambient}
 	return func(j spaces.GateInput) []spaces.GateDecision {
 		j.Space.Wake = cmp.Or(set.Wake, j.Space.Wake)
 		verdicts := gate.Judge(j)

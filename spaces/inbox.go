@@ -57,6 +57,9 @@ type WakeClaim struct {
 	// Judge is called at most once each time the transaction runs, within it, and must
 	// be pure.
 	Judge func(GateInput) []GateDecision
+	// InTurn is set where one agent speaks after the other: the claim takes nothing while
+	// another one has a run under way in the space.
+	InTurn bool
 }
 
 // A GateDecision is the gate's word on one row.
@@ -65,6 +68,8 @@ type GateDecision struct {
 	// Wake is true when the row starts or joins a cycle; otherwise it is ignored.
 	Wake   bool
 	Reason string // see the shell's gate for the closed list
+	// Later is when a row that does not wake now is judged again; zero: it is ignored.
+	Later time.Time
 	// Say is told in the room, once for ever for Once; empty: nothing.
 	Say, Once string
 }
@@ -85,7 +90,10 @@ type GateInput struct {
 	Threads map[ThreadID]ThreadLine
 	// Waits are the answers that the mind waits for here, and ended waits it was not told of.
 	Waits []PendingWait
-	At    time.Time
+	// Newest is when the last of the messages was recorded that wait here for the mind, whether
+	// they are due or not.
+	Newest time.Time
+	At     time.Time
 }
 
 // A ThreadLine is who wrote a line of a thread, and when.

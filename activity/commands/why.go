@@ -108,6 +108,8 @@ var reasons = map[string]string{
 	"wake_all":      "it looks at everything in this room",
 	"wake_none":     "it only answers in this room when it is named or answered",
 	"ambient":       "nobody mentioned it or answered it, so it only listened",
+	"seen":          "it was meant for nobody, and the agent read it in an earlier run",
+	"sampled":       "it was meant for nobody, and only some of those are looked at here",
 	"bot":           "another program wrote it",
 	"past":          "it was read in later, so that nobody waited for an answer any more",
 	"observed":      "it was an edit, a deletion or a reaction, and no new message",

@@ -49,6 +49,13 @@ type ResolvedSettings struct {
 	}
 	Greeting struct{ LookUp bool }
 
+	// Ambient says when messages that are meant for nobody wake an agent.
+	Ambient struct {
+		Debounce, Defer time.Duration
+		Sample          float64
+	}
+	Floor string
+
 	Consciousness struct {
 		MaxTokens, MinRecentCycles          int
 		FullCycles, SingleCycles, GroupSize int

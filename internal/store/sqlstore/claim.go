@@ -34,8 +34,12 @@ on conflict (agent, circle, space) do update
 set holder = excluded.holder, epoch = excluded.epoch, expires = excluded.expires, ttl = excluded.ttl`
 	insertCycle engine.QueryText = `insert into cycles (id, agent, circle, space, epoch, state, wake, active, upto, base, started, timer, inner_from, authority, mission, task)
 values ($1, $2, $3, $4, $5, 'open', $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`
+	othersRun  engine.QueryText = `select exists (select 1 from cycles where space = $1 and started > $2 and agent <> $3 and state = 'open')`
 	lastNumber engine.QueryText = `select coalesce(max(n), 0) from cycles where agent = $1 and circle = $2 and n is not null`
 )
+
+// longestTurn is how long others wait for an agent that speaks in turn: a model may hang.
+const longestTurn = 2 * time.Minute
 
 // Claim implements [shell.WakeQueue].
 func (s WakeStore) Claim(ctx context.Context, c spaces.WakeClaim) (*spaces.Wake, error) {
@@ -86,6 +90,12 @@ func (t *claimTx) claim(ctx context.Context, c spaces.WakeClaim) (wake *spaces.W
 	}
 	if c.Space == "" || p.asleep {
 		return nil, nil
+	}
+	if c.InTurn {
+		busy, err := engine.QueryBool(ctx, t, othersRun, string(c.Space), engine.ToMillis(c.At.Add(-longestTurn)), string(c.Mind.Agent))
+		if err != nil || busy {
+			return nil, err
+		}
 	}
 	return t.openCycle(ctx, c, p)
 }

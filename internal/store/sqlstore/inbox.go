@@ -36,6 +36,7 @@ group by agent, circle, space) p where k <= $2 / 4 + 1 order by since, agent, ci
 join inbox i on i.agent = r.agent and i.circle = r.circle and i.space = r.space and i.seq = r.seq
 join events e on e.space = r.space and e.branch = 'main' and e.seq = r.seq order by r.seq`
 
+	deferRow   engine.QueryText = `update inbox set not_before = $5 where agent = $1 and circle = $2 and space = $3 and seq = $4`
 	ignoreRow  engine.QueryText = `update inbox set state = 'ignored', reason = $5 where agent = $1 and circle = $2 and space = $3 and seq = $4`
 	claimRow   engine.QueryText = `update inbox set state = 'claimed', reason = $5, cycle = $6 where agent = $1 and circle = $2 and space = $3 and seq = $4`
 	consumeAll engine.QueryText = `update inbox set state = 'consumed' where cycle = $1 and cycle <> '' and state = 'claimed'`

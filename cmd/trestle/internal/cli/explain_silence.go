@@ -115,6 +115,8 @@ var verdicts = map[string]string{
 	shell.GateMuted:    "it is muted here",
 	shell.GateCommand:  "it is a command of the chat, which agents never see as a request",
 	shell.GateNone:     "wake is none for it here: mention it, or reply to it",
+	shell.GateSeen:     "it was meant for nobody, and a run that a message to the agent began has read it",
+	shell.GateSampled:  "it was meant for nobody, and ambient.sample lets only some of those wake it",
 	shell.GateAmbient:  "nobody addressed it: mention it, reply to it, or set wake: all for this space",
 	shell.GateBot:      "another program said it: those wake nobody unless wake is all",
 	"past":             "it was read in later, from history or after a restore, so that nobody waited for an answer any more",

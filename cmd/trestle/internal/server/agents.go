@@ -190,6 +190,7 @@ func ShellSettings(a config.AgentEntry, s config.ResolvedSettings) shell.AgentSe
 		Links: s.Links, LinkHosts: s.LinkHosts, Zone: timezone.Named(s.Timezone),
 		Without: withheldTools(s), GreetPlainly: !s.Greeting.LookUp,
 		Phases: shell.PhasePolicy(s.Phases), PlainText: shell.PlainTextPolicy(s.PlainText), Tags: s.Dialect == "tags", SendStale: s.OnStale == "send", Streaming: s.Streaming, Feedback: s.Feedback, WaitTimeout: s.Wait.Timeout,
+		Ambient: shell.AmbientPolicy{Debounce: s.Ambient.Debounce, Longest: s.Ambient.Defer, Share: s.Ambient.Sample, InTurn: s.Floor == "queue"},
 		Histories: hud.HistoryLimits{
 			Origin: s.CrossSpace.OriginLimit, Target: s.CrossSpace.TargetLimit,
 			LongOrigin: s.CrossSpace.LongOriginLimit, LongTarget: s.CrossSpace.LongTargetLimit,
