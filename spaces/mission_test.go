@@ -211,8 +211,10 @@ func TestButtonsOfAProposal(t *testing.T) {
 			t.Errorf("%q is read as %+v", b.Value, s)
 		}
 	}
-	if _, ok := spaces.ParseMissionButton("stop mission-0001"); ok {
-		t.Error("the button of a run is read as one of a mission")
+	for _, value := range []string{"stop mission-0001", "mission propose mission-0001", "mission overdue mission-0001", "mission verify mission-0001", "mission start", ""} {
+		if s, ok := spaces.ParseMissionButton(value); ok {
+			t.Errorf("%q is read as %+v", value, s)
+		}
 	}
 	testutil.Same(t, "reference", spaces.TaskRef{Mission: m.ID, Task: spaces.TaskDeadline}, spaces.ParseTaskRef(spaces.TaskRef{Mission: m.ID, Task: spaces.TaskDeadline}.String()))
 }

@@ -3,6 +3,7 @@ package spaces
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -30,13 +31,14 @@ func MissionButton(kind MissionStepKind, id MissionID) string {
 }
 
 // ParseMissionButton returns the step that the value of a button stands for, and whether it
-// is one of a mission.
+// is one that a person may do to a mission: a client may send a value that no button has.
 func ParseMissionButton(value string) (MissionStep, bool) {
 	words := strings.Fields(value)
 	if len(words) != 3 || words[0] != "mission" {
 		return MissionStep{}, false
 	}
-	return MissionStep{Kind: MissionStepKind(words[1]), Mission: MissionID(words[2])}, true
+	s := MissionStep{Kind: MissionStepKind(words[1]), Mission: MissionID(words[2])}
+	return s, slices.Contains([]MissionStepKind{MissionStart, MissionPause, MissionResume, MissionCancel}, s.Kind)
 }
 
 // Verified counts the tasks that are verified.
