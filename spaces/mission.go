@@ -131,6 +131,14 @@ const (
 	MissionOverdrew MissionStepKind = "overdrew" // its limit is used up
 )
 
+// MissionOperator is in place of a person in the steps of who runs the program.
+const MissionOperator EntityID = "operator"
+
+// PeopleSteps returns what people do to missions.
+func PeopleSteps() []MissionStepKind {
+	return []MissionStepKind{MissionStart, MissionPause, MissionResume, MissionCancel}
+}
+
 // A MissionStep is what somebody does to a mission.
 type MissionStep struct {
 	Mission MissionID

@@ -38,7 +38,7 @@ func ParseMissionButton(value string) (MissionStep, bool) {
 		return MissionStep{}, false
 	}
 	s := MissionStep{Kind: MissionStepKind(words[1]), Mission: MissionID(words[2])}
-	return s, slices.Contains([]MissionStepKind{MissionStart, MissionPause, MissionResume, MissionCancel}, s.Kind)
+	return s, slices.Contains(PeopleSteps(), s.Kind)
 }
 
 // Verified counts the tasks that are verified.

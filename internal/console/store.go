@@ -277,6 +277,10 @@ type ProcessControl interface {
 	// Correct puts a fact in place of that of the mind's memory of that id, and
 	// reports whether it had it. A fact that cannot be kept is [UserError].
 	Correct(ctx context.Context, m spaces.Mind, id, fact string) (bool, error)
+	// StepMission does a step to the mission of that id, or whose id ends so, in the name of
+	// the operator, and returns it as it is then. A step that it does not take is
+	// [UserError]; one to no mission is [ErrUnknown].
+	StepMission(ctx context.Context, id string, step spaces.MissionStepKind) (spaces.Mission, error)
 }
 
 // Jobs is long work as an operator sees and steers it. Beside its own errors it

@@ -2,6 +2,7 @@ package api
 
 import (
 	"net/http"
+	"slices"
 
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/spaces"
@@ -25,4 +26,18 @@ func (api *API) ListMissions(r *http.Request) (MissionsAnswer, error) {
 // ReadMission returns the mission that a path names, with its moves and what it used.
 func (api *API) ReadMission(r *http.Request) (console.MissionRecord, error) {
 	return api.Store.Missions().Mission(r.Context(), r.PathValue("id"))
+}
+
+// StepMission starts, pauses, resumes or cancels the mission that a path names, as its verb
+// says.
+func (api *API) StepMission(r *http.Request) (spaces.Mission, error) {
+	step := spaces.MissionStepKind(r.PathValue("verb"))
+	if !slices.Contains(spaces.PeopleSteps(), step) {
+		return spaces.Mission{}, console.ErrUnknown
+	}
+	m, err := api.Process.StepMission(r.Context(), r.PathValue("id"), step)
+	if err == nil {
+		api.Logger.Info("mission stepped", "mission", m.ID, "step", string(step))
+	}
+	return m, err
 }

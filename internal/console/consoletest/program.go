@@ -99,6 +99,16 @@ func (p *FakeProgram) Cancelled() []spaces.CycleID {
 	return append([]spaces.CycleID(nil), p.cancelled...)
 }
 
+// StepMission implements [console.Process]. There is one mission, 3f2a, which runs.
+func (p *FakeProgram) StepMission(_ context.Context, id string, step spaces.MissionStepKind) (spaces.Mission, error) {
+	m := spaces.Mission{ID: "00000000-0000-7000-8000-000000003f2a", State: spaces.MissionRunning}
+	if id != m.Number() {
+		return spaces.Mission{}, console.ErrUnknown
+	}
+	_, _, err := m.Apply(spaces.MissionStep{Mission: m.ID, Kind: step, By: spaces.MissionOperator, At: Started})
+	return m, err
+}
+
 // Forget implements [console.Process].
 func (p *FakeProgram) Forget(_ context.Context, m spaces.Mind, id string) (bool, error) {
 	p.mu.Lock()

@@ -10,10 +10,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/server"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/console/api"
 	"github.com/trestle-bridge/trestle/internal/money"
+	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -32,7 +34,34 @@ func newMissionsCommand(env *Environment) *cobra.Command {
 		Annotations: fromAPI(), Use: "show ID", Short: "show one mission (its id or number): its tasks, every change of state, and what it used", Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return cmd.show(c.Context(), args[0]) },
 	})
+	for _, verb := range []struct {
+		name, short string
+		step        spaces.MissionStepKind
+	}{
+		{"start", "start a mission that is proposed", spaces.MissionStart},
+		{"pause", "have a mission wait; its runs end at once", spaces.MissionPause},
+		{"resume", "have a paused mission go on; one whose budget is used up may use as much again", spaces.MissionResume},
+		{"cancel", "end a mission for good; what was said stays", spaces.MissionCancel},
+	} {
+		c.AddCommand(&cobra.Command{
+			Use: verb.name + " ID", Short: verb.short, Args: cobra.ExactArgs(1),
+			RunE: func(c *cobra.Command, args []string) error { return cmd.step(c.Context(), args[0], verb.step) },
+		})
+	}
 	return c
+}
+
+// step has the process do a step to a mission, or does it where there is none.
+func (cmd missionsCommand) step(ctx context.Context, id string, step spaces.MissionStepKind) error {
+	var m spaces.Mission
+	err := cmd.change(ctx, mutation{path: "/missions", ask: server.MissionRequest{ID: id, Step: step}, answer: &m, alone: func(ctx context.Context, s *sqlstore.Store) (err error) {
+		m, err = server.StepMission(ctx, s, id, step)
+		return server.MissionError(err, id)
+	}})
+	if err != nil {
+		return err
+	}
+	return cmd.answer(m, func(w io.Writer) { fmt.Fprintf(w, "mission %s is %s\n", m.Number(), m.State) })
 }
 
 func (cmd missionsCommand) list(ctx context.Context, limit int) error {

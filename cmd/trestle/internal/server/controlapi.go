@@ -49,6 +49,7 @@ func (ctl controlServer) controlHandler() http.Handler {
 	mux.HandleFunc("GET /approvals", ctl.serveApprovals)
 	mux.HandleFunc("POST /approvals", control.HandleJSON(toolDesk(ctl).DecideApproval))
 	mux.HandleFunc("POST /prompts", control.HandleJSON(ctl.promptAccess().Change))
+	mux.HandleFunc("POST /missions", control.HandleJSON(ctl.stepMission))
 	mux.HandleFunc("POST /jobs", control.HandleJSON(ctl.askJob))
 	mux.HandleFunc("POST /forget", control.HandleJSON(ctl.forget))
 	mux.HandleFunc("POST /correct", control.HandleJSON(ctl.correct))

@@ -1,0 +1,82 @@
+package server
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
+	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/internal/testutil"
+	"github.com/trestle-bridge/trestle/spaces"
+)
+
+// PRD-7.1: an operator starts a mission, pauses it, sees what it is, and cancels it; what it
+// does not take is told with what to do, and people read each step in the room.
+func TestAnOperatorStepsAMission(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, `
+phases: one
+agents:
+  ada: {name: Ada}
+  max: {name: Max}
+spaces:
+  family: {name: Family, agents: [ada, max], wake: mention, chats: ["telegram:-1001000000001"]}
+`, script(t, `
+ada acts: propose_mission {"goal":"Find a day","tasks":[{"title":"Find a day","agent":"Max","done_when":"one date is named"}]}
+max acts: ask {"question":"Which day?","options":["Friday","Saturday"]}
+`)...)
+		s := &scene{world: w, labels: map[string]int64{}}
+		s.do(t, "chat family supergroup Kai")
+		s.do(t, "Kai@family: @Ada a mission: find a day")
+		all, err := w.process.Store.Console().Missions().Missions(t.Context(), 5)
+		testutil.OK(t, err)
+		if len(all) != 1 {
+			t.Fatalf("%d missions, want one", len(all))
+		}
+		at := consoleBackend{w.process}
+		number := all[0].Number()
+		for _, c := range []struct {
+			step spaces.MissionStepKind
+			want spaces.MissionState // empty: it is not taken
+			read string              // in the room
+		}{
+			{spaces.MissionPause, "", "(proposed)"},
+			{spaces.MissionStart, spaces.MissionRunning, "(0 of 1)"},
+			{spaces.MissionPause, spaces.MissionPaused, "paused: a person stopped it"},
+			{spaces.MissionCancel, spaces.MissionCancelled, "cancelled"},
+			{spaces.MissionResume, "", "cancelled"},
+		} {
+			m, err := at.StepMission(t.Context(), number, c.step)
+			w.settle()
+			if c.want == "" {
+				if told, ok := errors.AsType[*apperr.Error](err); !ok || !strings.Contains(told.Remedy, number) {
+					t.Errorf("%s: %v, want an error that says what to do", c.step, err)
+				}
+			} else {
+				testutil.OK(t, err)
+				testutil.Same(t, string(c.step), c.want, m.State)
+			}
+			if sent := w.sent(); !strings.Contains(sent, c.read) {
+				t.Errorf("after %s people read %s, want %q", c.step, sent, c.read)
+			}
+		}
+		if _, err := at.StepMission(t.Context(), "none", spaces.MissionStart); !errors.Is(err, console.ErrUnknown) {
+			t.Errorf("a mission that is not there: %v", err)
+		}
+		record, err := w.process.Store.Console().Missions().Mission(t.Context(), number)
+		testutil.OK(t, err)
+		var by []string
+		for _, v := range record.Changes {
+			if v.Task == 0 {
+				by = append(by, v.To+" by "+string(v.By))
+			}
+		}
+		testutil.Same(t, "who changed it", "proposed by agent:ada, running by operator, paused by operator, cancelled by operator", strings.Join(by, ", "))
+		if record.Runs != 1 || record.Tokens == 0 {
+			t.Errorf("%d runs used %d tokens, want one that used some", record.Runs, record.Tokens)
+		}
+		w.stop()
+	})
+}
