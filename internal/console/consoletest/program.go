@@ -105,8 +105,18 @@ func (p *FakeProgram) StepMission(_ context.Context, id string, step spaces.Miss
 	if id != m.Number() {
 		return spaces.Mission{}, console.ErrUnknown
 	}
-	_, _, err := m.Apply(spaces.MissionStep{Mission: m.ID, Kind: step, By: spaces.MissionOperator, At: Started})
-	return m, err
+	if _, _, err := m.Apply(spaces.MissionStep{Mission: m.ID, Kind: step, By: spaces.MissionOperator, At: Started}); err != nil {
+		return m, notTakenError{err}
+	}
+	return m, nil
+}
+
+// A notTakenError says that a mission does not take a step.
+type notTakenError struct{ error }
+
+// Refusal implements [console.UserError].
+func (e notTakenError) Refusal() console.ErrorAnswer {
+	return console.ErrorAnswer{Error: e.Error(), Do: "see how it stands"}
 }
 
 // Forget implements [console.Process].

@@ -74,6 +74,9 @@ func (site *Site) Routes() []console.Route {
 		{Pattern: "GET /runs/{id}", Access: console.ForCredential, Handle: site.page("run", runs.pageRun)},
 		{Pattern: "POST /runs/{id}/cancel", Access: console.ForCredential, Handle: runs.pageCancelRun},
 		{Pattern: "GET /runs/{id}/steps/{n}", Access: console.ForCredential, Handle: site.page("frame", runs.pageFrame)},
+		{Pattern: "GET /missions", Access: console.ForCredential, Handle: site.page("missions", site.pageMissions)},
+		{Pattern: "GET /missions/{id}", Access: console.ForCredential, Handle: site.page("mission", site.pageMission)},
+		{Pattern: "POST /missions/{id}/{verb}", Access: console.ForCredential, Handle: site.pageStepMission},
 		{Pattern: "GET /prompts", Access: console.ForCredential, Handle: site.page("prompts", site.pagePrompts)},
 		{Pattern: "GET /prompts/{version}", Access: console.ForCredential, Handle: site.page("prompt", site.pagePrompt)},
 		{Pattern: "POST /prompts/{version}/{verb}", Access: console.ForCredential, Handle: site.pageChangePrompt},
@@ -133,6 +136,7 @@ var sections = []navItem{
 	{Name: "Minds", Path: "/minds"},
 	{Name: "Memory", Path: "/memory"},
 	{Name: "Runs", Path: "/runs"},
+	{Name: "Missions", Path: "/missions"},
 	{Name: "Tools", Path: "/tools"},
 	{Name: "Approvals", Path: "/approvals"},
 	{Name: "Denials", Path: "/denials"},
@@ -150,7 +154,7 @@ func (site *Site) parseTemplates() map[string]*template.Template {
 	template.Must(shared.ParseFS(templateFiles, "templates/layout.html", "templates/denial_rows.html"))
 	all := map[string]*template.Template{}
 	for _, name := range []string{
-		"login", "opened", "missing", "now", "spaces", "space", "uplinks", "minds", "mind", "memory", "frame", "runs", "run", "prompts", "prompt",
+		"login", "opened", "missing", "now", "spaces", "space", "uplinks", "minds", "mind", "memory", "frame", "runs", "run", "missions", "mission", "prompts", "prompt",
 		"tools", "approvals", "denials", "live", "jobs", "problems", "settings", "search",
 	} {
 		all[name] = template.Must(template.Must(shared.Clone()).ParseFS(templateFiles, "templates/"+name+".html"))

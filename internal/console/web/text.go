@@ -37,6 +37,7 @@ func (site *Site) templateFuncs() template.FuncMap {
 		"deliveryClass": deliveryClass,
 		"jobClass":      jobClass,
 		"toolClass":     toolClass,
+		"missionClass":  missionClass,
 		"serverClass":   serverClass,
 		"toolState":     func(s spaces.ToolRunState) string { return strings.ReplaceAll(string(s), "_", " ") },
 		"args":          readableArgs,
