@@ -43,9 +43,14 @@ func (p AmbientPolicy) apply(g Gate, j spaces.GateInput, verdicts []spaces.GateD
 	if len(ambient) == 0 || addressed {
 		return
 	}
-	until := time.Time{}
+	until, newest := time.Time{}, j.Events[ambient[0]].RecvAt
 	for _, i := range ambient {
-		due := p.due(g, j, i)
+		if at := j.Events[i].RecvAt; at.After(newest) {
+			newest = at
+		}
+	}
+	for _, i := range ambient {
+		due := p.due(g, j, i, newest)
 		if until.IsZero() || due.Before(until) {
 			until = due
 		}
@@ -62,15 +67,12 @@ func (p AmbientPolicy) apply(g Gate, j spaces.GateInput, verdicts []spaces.GateD
 	}
 }
 
-// due returns when a message that is meant for nobody wakes the agent.
-func (p AmbientPolicy) due(g Gate, j spaces.GateInput, i int) time.Time {
+// due returns when a message that is meant for nobody wakes the agent, where the newest such
+// message was recorded at newest.
+func (p AmbientPolicy) due(g Gate, j spaces.GateInput, i int, newest time.Time) time.Time {
 	e := j.Events[i]
 	due := e.RecvAt
 	if p.Debounce > 0 {
-		newest := e.RecvAt
-		if j.Newest.After(newest) {
-			newest = j.Newest
-		}
 		due = newest.Add(p.Debounce)
 		if longest := e.RecvAt.Add(p.Longest); p.Longest > 0 && due.After(longest) {
 			due = longest

@@ -22,19 +22,18 @@ func TestAmbientTalkWaitsForAQuietMoment(t *testing.T) {
 		name   string
 		policy AmbientPolicy
 		lines  []line
-		newest time.Duration // ago, of lines that are not due; 0: none
 		cursor int64
 		want   []string
 	}{
-		{"off", AmbientPolicy{Share: 1}, []line{{0, "hm"}}, 0, 5, []string{"wake_all"}},
-		{"just said", AmbientPolicy{Debounce: 20 * time.Second}, []line{{5 * time.Second, "hm"}}, 0, 0, []string{"in 15s"}},
-		{"quiet", AmbientPolicy{Debounce: 20 * time.Second}, []line{{30 * time.Second, "hm"}, {20 * time.Second, "yes"}}, 0, 0, []string{"wake_all", "wake_all"}},
-		{"somebody goes on", AmbientPolicy{Debounce: 20 * time.Second}, []line{{20 * time.Second, "hm"}}, 8 * time.Second, 0, []string{"in 12s"}},
-		{"for too long", AmbientPolicy{Debounce: 20 * time.Second, Longest: time.Minute}, []line{{time.Minute, "hm"}, {time.Second, "yes"}}, 0, 0, []string{"wake_all", "wake_all"}},
-		{"joins", AmbientPolicy{Debounce: 20 * time.Second}, []line{{5 * time.Second, "hm"}, {0, "@Ada and you?"}}, 0, 0, []string{"wake_all", "mention"}},
-		{"read already", AmbientPolicy{Debounce: 20 * time.Second}, []line{{30 * time.Second, "hm"}}, 0, 1, []string{"not: seen"}},
-		{"another is named", AmbientPolicy{InTurn: true}, []line{{0, "@Max and you?"}}, 0, 0, []string{"in 2s"}},
-		{"nobody is named", AmbientPolicy{InTurn: true}, []line{{0, "hm"}}, 0, 0, []string{"wake_all"}},
+		{"off", AmbientPolicy{Share: 1}, []line{{0, "hm"}}, 5, []string{"wake_all"}},
+		{"just said", AmbientPolicy{Debounce: 20 * time.Second}, []line{{5 * time.Second, "hm"}}, 0, []string{"in 15s"}},
+		{"quiet", AmbientPolicy{Debounce: 20 * time.Second}, []line{{30 * time.Second, "hm"}, {20 * time.Second, "yes"}}, 0, []string{"wake_all", "wake_all"}},
+		{"somebody goes on", AmbientPolicy{Debounce: 20 * time.Second}, []line{{20 * time.Second, "hm"}, {8 * time.Second, "yes"}}, 0, []string{"in 12s", "in 12s"}},
+		{"for too long", AmbientPolicy{Debounce: 20 * time.Second, Longest: time.Minute}, []line{{time.Minute, "hm"}, {time.Second, "yes"}}, 0, []string{"wake_all", "wake_all"}},
+		{"joins", AmbientPolicy{Debounce: 20 * time.Second}, []line{{5 * time.Second, "hm"}, {0, "@Ada and you?"}}, 0, []string{"wake_all", "mention"}},
+		{"read already", AmbientPolicy{Debounce: 20 * time.Second}, []line{{30 * time.Second, "hm"}}, 1, []string{"not: seen"}},
+		{"another is named", AmbientPolicy{InTurn: true}, []line{{0, "@Max and you?"}}, 0, []string{"in 2s"}},
+		{"nobody is named", AmbientPolicy{InTurn: true}, []line{{0, "hm"}}, 0, []string{"wake_all"}},
 	} {
 		j := spaces.GateInput{Space: spaces.Space{Wake: spaces.WakeAll}, Uplink: spaces.Uplink{Cursor: c.cursor}, At: now, Members: []spaces.SpaceMember{
 			{Entity: spaces.Entity{ID: "agent:ada", Kind: spaces.Agent, Name: "Ada"}}, {Entity: spaces.Entity{ID: "agent:max", Kind: spaces.Agent, Name: "Max"}}, {Entity: spaces.Entity{ID: "kai", Kind: spaces.Human, Name: "Kai"}}, {Entity: spaces.Entity{ID: "nova", Kind: spaces.Human, Name: "Nova"}},
@@ -43,10 +42,6 @@ func TestAmbientTalkWaitsForAQuietMoment(t *testing.T) {
 			id := spaces.EventID(fmt.Sprint(i))
 			j.Rows = append(j.Rows, spaces.InboxRow{Seq: int64(i + 1), Event: id})
 			j.Events = append(j.Events, spaces.Event{ID: id, Seq: int64(i + 1), Actor: "kai", Root: id, RecvAt: now.Add(-l.ago), At: now.Add(-l.ago), Body: spaces.MessagePosted{Text: l.text}})
-			j.Newest = now.Add(-l.ago)
-		}
-		if c.newest > 0 {
-			j.Newest = now.Add(-c.newest)
 		}
 		var got []string
 		for _, v := range (Gate{Agent: "ada", Ambient: c.policy}).Judge(j) {

@@ -90,10 +90,7 @@ type GateInput struct {
 	Threads map[ThreadID]ThreadLine
 	// Waits are the answers that the mind waits for here, and ended waits it was not told of.
 	Waits []PendingWait
-	// Newest is when the last of the messages was recorded that wait here for the mind, whether
-	// they are due or not.
-	Newest time.Time
-	At     time.Time
+	At    time.Time
 }
 
 // A ThreadLine is who wrote a line of a thread, and when.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/trestle-bridge/trestle/internal/money"
 	"github.com/trestle-bridge/trestle/internal/store/engine"
@@ -28,12 +27,11 @@ and branch = 'main' and kind = 'said' and actor like 'agent:%' order by seq desc
 // runGate calls the gate with the due rows of a mind in a space up to the seq last,
 // stores its decisions, and returns the rows that wake, claimed for the cycle.
 func (t *claimTx) runGate(ctx context.Context, c spaces.WakeClaim, cycle spaces.CycleID, last int64) ([]tables.InboxEntry, spaces.Uplink, error) {
-	due, newest, err := t.inbox.dueRows(ctx, c, last)
+	due, err := t.inbox.dueRows(ctx, c, last)
 	if err != nil || len(due) == 0 {
 		return nil, spaces.Uplink{}, err
 	}
 	j, err := t.gateInput(ctx, c, due)
-	j.Newest = newest
 	if err != nil {
 		return nil, spaces.Uplink{}, fmt.Errorf("read what the gate needs: %w", err)
 	}
@@ -68,28 +66,26 @@ func (t *claimTx) runGate(ctx context.Context, c spaces.WakeClaim, cycle spaces.
 	return woken, j.Uplink, nil
 }
 
-// dueRows returns the rows of a mind in a space that are due, up to the seq last, and when
-// the newest message was recorded that waits there. It does not query again if the last
-// query left no row and none was added since.
-func (t *inboxTx) dueRows(ctx context.Context, c spaces.WakeClaim, last int64) (due []tables.InboxEntry, newest time.Time, err error) {
+// dueRows returns the rows of a mind in a space that are due, up to the seq last, with those
+// that the gate has put off. It does not query again if the last query left no row and none
+// was added since.
+func (t *inboxTx) dueRows(ctx context.Context, c spaces.WakeClaim, last int64) ([]tables.InboxEntry, error) {
 	here := inboxKey{c.Mind, c.Space}
 	if t.cache.handled[here] {
-		return nil, newest, nil
+		return nil, nil
 	}
 	ready, err := engine.AllRows(ctx, t, readyRows, []any{string(c.Mind.Agent), string(c.Mind.Circle), string(c.Space), maxRows}, tables.ScanInboxEntry)
 	if err != nil {
-		return nil, newest, err
-	}
-	for _, e := range ready {
-		if _, said := e.Subject.Body.(spaces.MessagePosted); said && e.Subject.RecvAt.After(newest) {
-			newest = e.Subject.RecvAt
-		}
+		return nil, err
 	}
 	now := t.Clock().ToShared(c.At)
-	due = slices.DeleteFunc(slices.Clone(ready), func(e tables.InboxEntry) bool { return e.NotBefore.After(now) || e.Seq > last })
+	due := slices.DeleteFunc(slices.Clone(ready), func(e tables.InboxEntry) bool {
+		retried := e.Attempts+e.Crashes > 0 // what the gate has put off is judged with everything new
+		return retried && e.NotBefore.After(now) || e.Seq > last
+	})
 	// Every due row gets a decision now, or this write is undone.
 	t.cache.handled[here] = len(due) == len(ready) && len(ready) < maxRows
-	return due, newest, nil
+	return due, nil
 }
 
 func (t *inboxTx) storeDecision(ctx context.Context, e *tables.InboxEntry, v spaces.GateDecision, cycle spaces.CycleID) error {
