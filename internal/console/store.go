@@ -98,6 +98,17 @@ type MissionRecord struct {
 	Runs    int                  `json:"runs"`
 }
 
+// Used says what the runs of the mission have used, beside its budget if it has one, and the
+// share of that in percent, at most 100; -1 without a budget.
+func (r *MissionRecord) Used() (text string, share int) {
+	used := money.UsedTokens{Tokens: r.Tokens, Cost: r.Cost}
+	limit := r.Mission.Spendable()
+	if !limit.Limited() {
+		return NarrowThousands(used.Tokens) + " tokens", -1
+	}
+	return limit.Compare(used), min(limit.Share(used), 100)
+}
+
 // MissionReader reads missions.
 type MissionReader interface {
 	// Missions returns the newest missions.

@@ -6,16 +6,18 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/internal/console"
-	"github.com/trestle-bridge/trestle/internal/money"
 	"github.com/trestle-bridge/trestle/spaces"
 )
+
+// missionPages are the pages of missions.
+type missionPages struct{ *Site }
 
 type missionsPage struct {
 	pageLayout
 	Missions []spaces.Mission
 }
 
-func (site *Site) pageMissions(r *http.Request) (view, error) {
+func (site missionPages) pageMissions(r *http.Request) (view, error) {
 	a, err := site.api.ListMissions(r)
 	return &missionsPage{pageLayout{Title: "Missions", Terminal: "trestle missions"}, a.Missions}, err
 }
@@ -41,7 +43,7 @@ type roomLine struct {
 // roomLines is how many lines of its room are shown beside a mission.
 const roomLines = 15
 
-func (site *Site) pageMission(r *http.Request) (view, error) {
+func (site missionPages) pageMission(r *http.Request) (view, error) {
 	record, err := site.api.ReadMission(r)
 	if err != nil {
 		return &missionPage{}, err
@@ -49,13 +51,9 @@ func (site *Site) pageMission(r *http.Request) (view, error) {
 	m := &record.Mission
 	p := &missionPage{
 		pageLayout:    pageLayout{Title: "Mission " + m.Number(), Terminal: "trestle missions show " + m.Number()},
-		MissionRecord: record, Columns: taskColumns(m.Tasks), Verbs: missionVerbs(m.State), Share: -1,
+		MissionRecord: record, Columns: taskColumns(m.Tasks), Verbs: missionVerbs(m.State),
 	}
-	used := money.UsedTokens{Tokens: record.Tokens, Cost: record.Cost}
-	p.Used = console.NarrowThousands(used.Tokens) + " tokens"
-	if limit := m.Spendable(); limit.Limited() {
-		p.Used, p.Share = limit.Compare(used), min(limit.Share(used), 100)
-	}
+	p.Used, p.Share = record.Used()
 	said, err := site.Store.Recent(r.Context(), m.Space, roomLines)
 	if err != nil {
 		return p, err
@@ -116,7 +114,7 @@ func missionClass(state string) string {
 
 // pageStepMission does a step to a mission and shows it, also when it is not taken: it may have
 // moved since the page was read.
-func (site *Site) pageStepMission(w http.ResponseWriter, r *http.Request) {
+func (site missionPages) pageStepMission(w http.ResponseWriter, r *http.Request) {
 	_, err := site.api.StepMission(r)
 	if _, refused := errors.AsType[console.UserError](err); err != nil && (!refused || errors.Is(err, console.ErrUnknown)) {
 		site.respond.FailInternal(w, r, err)

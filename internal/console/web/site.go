@@ -58,7 +58,7 @@ var staticFiles embed.FS
 
 // Routes returns the routes of the pages and of the files that they load.
 func (site *Site) Routes() []console.Route {
-	runs, minds, desk := runPages{site}, mindPages{site}, deskPages{site}
+	runs, minds, desk, missions := runPages{site}, mindPages{site}, deskPages{site}, missionPages{site}
 	return []console.Route{
 		{Pattern: "GET /static/{file}", Access: console.ForAnyone, Handle: site.serveStatic},
 		{Pattern: "GET /{$}", Access: console.ForCredential, Handle: site.page("now", site.pageNow)},
@@ -74,9 +74,9 @@ func (site *Site) Routes() []console.Route {
 		{Pattern: "GET /runs/{id}", Access: console.ForCredential, Handle: site.page("run", runs.pageRun)},
 		{Pattern: "POST /runs/{id}/cancel", Access: console.ForCredential, Handle: runs.pageCancelRun},
 		{Pattern: "GET /runs/{id}/steps/{n}", Access: console.ForCredential, Handle: site.page("frame", runs.pageFrame)},
-		{Pattern: "GET /missions", Access: console.ForCredential, Handle: site.page("missions", site.pageMissions)},
-		{Pattern: "GET /missions/{id}", Access: console.ForCredential, Handle: site.page("mission", site.pageMission)},
-		{Pattern: "POST /missions/{id}/{verb}", Access: console.ForCredential, Handle: site.pageStepMission},
+		{Pattern: "GET /missions", Access: console.ForCredential, Handle: site.page("missions", missions.pageMissions)},
+		{Pattern: "GET /missions/{id}", Access: console.ForCredential, Handle: site.page("mission", missions.pageMission)},
+		{Pattern: "POST /missions/{id}/{verb}", Access: console.ForCredential, Handle: missions.pageStepMission},
 		{Pattern: "GET /prompts", Access: console.ForCredential, Handle: site.page("prompts", site.pagePrompts)},
 		{Pattern: "GET /prompts/{version}", Access: console.ForCredential, Handle: site.page("prompt", site.pagePrompt)},
 		{Pattern: "POST /prompts/{version}/{verb}", Access: console.ForCredential, Handle: site.pageChangePrompt},

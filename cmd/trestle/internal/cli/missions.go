@@ -14,7 +14,6 @@ import (
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/console/api"
-	"github.com/trestle-bridge/trestle/internal/money"
 	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -113,11 +112,7 @@ func printMission(w io.Writer, m *console.MissionRecord, space string) {
 		fmt.Fprintf(w, ": %s", mission.Detail)
 	}
 	fmt.Fprintln(w)
-	used := money.UsedTokens{Tokens: m.Tokens, Cost: m.Cost}
-	line := fmt.Sprintf("%d tokens", used.Tokens)
-	if limit := mission.Spendable(); limit.Limited() {
-		line = limit.Compare(used)
-	}
+	line, _ := m.Used()
 	fmt.Fprintf(w, "  used     %s, %d runs\n\n", line, m.Runs)
 	lines := [][]string{{"TASK", "STATE", "AGENT", "AFTER", "TITLE", "WHY"}}
 	for i := range mission.Tasks {

@@ -54,6 +54,20 @@ func (r runControl) Mute(ctx context.Context, m spaces.MuteRequest) ([]spaces.Ag
 	return changed, err
 }
 
+// missionControl reads and steps missions for chat commands.
+type missionControl struct{ *connectionSet }
+
+// MissionsIn returns missions of a space.
+func (c missionControl) MissionsIn(ctx context.Context, space spaces.SpaceID, since time.Time) ([]spaces.Mission, error) {
+	return c.Store.Shell().MissionsIn(ctx, space, since)
+}
+
+// StepMission does a step to a mission, and has its new timers looked at.
+func (c missionControl) StepMission(ctx context.Context, step spaces.MissionStep) (*spaces.Mission, bool, error) {
+	defer c.notifyOutbox()
+	return c.Store.Shell().StepMission(ctx, step)
+}
+
 // platforms returns the names of the connected platforms, as people call them.
 func (cs *connectionSet) platforms() []string {
 	var on []string
