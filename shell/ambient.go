@@ -8,8 +8,8 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// An AmbientPolicy says when messages wake an agent that are meant for nobody, in a room in
-// which every message does. With the zero value each does at once.
+// An AmbientPolicy says when messages that address no agent wake one, in a room in which every
+// message does. With the zero value each does at once.
 type AmbientPolicy struct {
 	Debounce time.Duration // how long nobody has to have said anything else
 	Longest  time.Duration // how long a message waits for that, at most; 0: as long as it takes

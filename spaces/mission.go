@@ -112,7 +112,7 @@ type TaskTrial struct {
 	Why   string  `json:"why"`
 }
 
-// A MissionStepKind is what somebody does to a mission.
+// A MissionStepKind is what a person, an agent or the program does to a mission.
 type MissionStepKind string
 
 // The kinds of steps.
@@ -139,7 +139,7 @@ func PeopleSteps() []MissionStepKind {
 	return []MissionStepKind{MissionStart, MissionPause, MissionResume, MissionCancel}
 }
 
-// A MissionStep is what somebody does to a mission.
+// A MissionStep is one thing that a person, an agent or the program does to a mission.
 type MissionStep struct {
 	Mission MissionID
 	Kind    MissionStepKind

@@ -13,7 +13,7 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// PRD-7.1: missions are listed; one is shown with its tasks in the order in which they can be
+// Missions are listed; one is shown with its tasks in the order in which they can be
 // done, who changed what, and the room beside it; it is started and held back on the page and
 // over the API.
 func TestMissionsAreShownInTheConsole(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// PRD-7.1: an operator starts a mission, pauses it, sees what it is, and cancels it; what it
+// An operator starts a mission, pauses it, sees what it is, and cancels it; what it
 // does not take is told with what to do, and people read each step in the room.
 func TestAnOperatorStepsAMission(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
