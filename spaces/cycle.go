@@ -72,6 +72,17 @@ func StopReasons() []StopReason {
 	}
 }
 
+// Failed reports whether a run that stopped so did not do what it was woken for.
+func (s StopReason) Failed() bool {
+	switch s {
+	case StopBudget, StopMaxRetries, StopMaxSteps, StopTimeout, StopModelError, StopCoordinator, StopNoCapableAgent, StopDependencyFailed:
+		return true
+	case StopCompleted, StopSilent, StopSkipped, StopSuperseded, StopSleeping, StopWaitingReply, StopWaitingTool, StopCancelled:
+		return false
+	}
+	return false
+}
+
 // TokenUsage is the number of tokens and calls that model calls took.
 type TokenUsage struct {
 	Prompt    int   `json:"prompt"`

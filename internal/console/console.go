@@ -14,6 +14,7 @@ import (
 // Options are the parts a console is made of. All of them are needed.
 type Options struct {
 	Store    Store
+	Figures  FigureReader
 	Keys     Keys
 	Process  Process
 	Jobs     Jobs

@@ -919,3 +919,41 @@ create table manifests (
     last_used  bigint not null, -- when the last one ended, updated hourly
     body       bytea -- JSON; null: only the name is known
 );
+
+-- What happened in each hour and each day, counted from the events. An empty space, agent or
+-- platform is the sum over all of them. Rows of hours are deleted after two weeks.
+create table figures (
+    span     bigint not null, -- milliseconds: of an hour or of a day
+    space    text collate "C" not null,
+    agent    text collate "C" not null,
+    platform text collate "C" not null,
+    at       bigint not null, -- when the span began
+    received bigint not null, -- messages of people and other programs
+    sent     bigint not null, -- messages of agents that platforms have
+    unsent   bigint not null, -- messages of agents that failed or expired
+    failed   bigint not null, -- runs that failed
+    denied   bigint not null, -- tool calls
+    calls    bigint not null, -- of models
+    prompt   bigint not null, -- tokens
+    cached   bigint not null, -- of prompt
+    output   bigint not null,
+    cost     bigint not null, -- in millionths of the installation's currency
+    primary key (span, space, agent, platform, at)
+);
+
+create index figures_at on figures (span, at);
+
+-- How long people waited for answers, by the same key: how many answers took no longer than
+-- a bound and longer than the one before.
+create table answer_times (
+    span     bigint not null, -- milliseconds: of an hour or of a day
+    space    text collate "C" not null,
+    agent    text collate "C" not null,
+    platform text collate "C" not null,
+    at       bigint not null, -- when the span began
+    bound    bigint not null, -- number of the bound
+    answers  bigint not null,
+    primary key (span, space, agent, platform, at, bound)
+);
+
+create index answer_times_at on answer_times (span, at);

@@ -882,3 +882,41 @@ create table manifests (
     last_used  integer not null, -- when the last one ended, updated hourly
     body       blob -- JSON; null: only the name is known
 ) strict, without rowid;
+
+-- What happened in each hour and each day, counted from the events. An empty space, agent or
+-- platform is the sum over all of them. Rows of hours are deleted after two weeks.
+create table figures (
+    span     integer not null, -- milliseconds: of an hour or of a day
+    space    text    not null,
+    agent    text    not null,
+    platform text    not null,
+    at       integer not null, -- when the span began
+    received integer not null, -- messages of people and other programs
+    sent     integer not null, -- messages of agents that platforms have
+    unsent   integer not null, -- messages of agents that failed or expired
+    failed   integer not null, -- runs that failed
+    denied   integer not null, -- tool calls
+    calls    integer not null, -- of models
+    prompt   integer not null, -- tokens
+    cached   integer not null, -- of prompt
+    output   integer not null,
+    cost     integer not null, -- in millionths of the installation's currency
+    primary key (span, space, agent, platform, at)
+) strict, without rowid;
+
+create index figures_at on figures (span, at);
+
+-- How long people waited for answers, by the same key: how many answers took no longer than
+-- a bound and longer than the one before.
+create table answer_times (
+    span     integer not null, -- milliseconds: of an hour or of a day
+    space    text    not null,
+    agent    text    not null,
+    platform text    not null,
+    at       integer not null, -- when the span began
+    bound    integer not null, -- number of the bound
+    answers  integer not null,
+    primary key (span, space, agent, platform, at, bound)
+) strict, without rowid;
+
+create index answer_times_at on answer_times (span, at);

@@ -9,6 +9,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/internal/alerts"
 	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/spaces"
 )
 
 // An API serves the JSON routes of the console. Make one with [New].
@@ -35,6 +36,7 @@ func (api *API) Routes() []console.Route {
 	return []console.Route{
 		{Pattern: "GET /api/openapi.json", Access: console.ForCredential, Handle: api.serveOpenAPI},
 		{Pattern: "GET /api/status", Access: console.ForCredential, Handle: console.JSONHandler(api.respond, api.serveStatus)},
+		{Pattern: "GET /api/figures", Access: console.ForCredential, Handle: console.JSONHandler(api.respond, api.ListFigures)},
 		{Pattern: "GET /api/spaces", Access: console.ForCredential, Handle: console.JSONHandler(api.respond, api.serveSpaces)},
 		{Pattern: "GET /api/spaces/{id}", Access: console.ForCredential, Handle: console.JSONHandler(api.respond, api.ReadSpace)},
 		{Pattern: "GET /api/minds", Access: console.ForCredential, Handle: console.JSONHandler(api.respond, api.Memory.serveMinds)},
@@ -154,6 +156,25 @@ type configAnswer struct {
 
 func (api *API) serveSchema(w http.ResponseWriter, _ *http.Request) {
 	console.WriteJSON(w, http.StatusOK, json.RawMessage(api.Settings.Schema()))
+}
+
+// ListFigures returns what happened over the time that a request asks for; a week when it
+// does not say.
+func (api *API) ListFigures(r *http.Request) (FiguresAnswer, error) {
+	get := r.URL.Query().Get
+	a := FiguresAnswer{
+		Range: get("range"), Space: spaces.SpaceID(get("space")), Agent: spaces.AgentID(get("agent")), Platform: get("platform"),
+		Currency: api.Settings.Currency(), Agents: []FigurePart{}, Platforms: []FigurePart{},
+	}
+	if a.Range == "" {
+		a.Range = "week"
+	}
+	for _, f := range FigureRanges {
+		if f.Name == a.Range {
+			return a, a.fill(r, api.Figures, f, time.Now())
+		}
+	}
+	return a, console.ErrParameter
 }
 
 func (api *API) serveOpenAPI(w http.ResponseWriter, _ *http.Request) {

@@ -42,9 +42,13 @@ var operations = map[string]operation{
 	},
 	"GET /api/openapi.json": {summary: "This description.", gives: map[string]any{}},
 	"GET /api/status":       {summary: "How everything stands: health, the four lights, and the record in numbers.", gives: statusAnswer{}},
-	"GET /api/spaces":       {summary: "Every space.", gives: spacesAnswer{}},
-	"GET /api/spaces/{id}":  {summary: "One space with a page of its log, newest first: what each mind made of every event, and why.", query: paging[:2], gives: SpaceAnswer{}},
-	"GET /api/minds":        {summary: "Every mind with its newest run.", gives: mindsAnswer{}},
+	"GET /api/figures": {
+		summary: "What happened over time: messages in and out, how long answers took, model calls, tokens and money, failures and denials; up to about a minute ago. A run counts when it ends.",
+		query:   []string{"range: day and week by the hour, month by the day, year by the week; week when absent", "space: only in this space", "agent: only of this agent: messages it was to be shown, its own, its runs", "platform: only on this platform, such as telegram"}, gives: FiguresAnswer{},
+	},
+	"GET /api/spaces":      {summary: "Every space.", gives: spacesAnswer{}},
+	"GET /api/spaces/{id}": {summary: "One space with a page of its log, newest first: what each mind made of every event, and why.", query: paging[:2], gives: SpaceAnswer{}},
+	"GET /api/minds":       {summary: "Every mind with its newest run.", gives: mindsAnswer{}},
 	"GET /api/memory/{agent}/{circle...}": {
 		summary: "What a mind has of its own: a page of its memories, newest first, with their sources and who may learn them; with the first page goals, plans, notes and summaries.",
 		query:   append([]string{"words: all of which must be in the memory", "reader: only what this one may learn, an id or a part of a name"}, paging[:2]...), gives: MemoryAnswer{},

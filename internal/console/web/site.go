@@ -58,10 +58,11 @@ var staticFiles embed.FS
 
 // Routes returns the routes of the pages and of the files that they load.
 func (site *Site) Routes() []console.Route {
-	runs, minds, desk, missions := runPages{site}, mindPages{site}, deskPages{site}, missionPages{site}
+	runs, minds, desk, missions, figures := runPages{site}, mindPages{site}, deskPages{site}, missionPages{site}, figurePages{site}
 	return []console.Route{
 		{Pattern: "GET /static/{file}", Access: console.ForAnyone, Handle: site.serveStatic},
 		{Pattern: "GET /{$}", Access: console.ForCredential, Handle: site.page("now", site.pageNow)},
+		{Pattern: "GET /figures", Access: console.ForCredential, Handle: site.page("figures", figures.pageFigures)},
 		{Pattern: "GET /spaces", Access: console.ForCredential, Handle: site.page("spaces", site.pageSpaces)},
 		{Pattern: "GET /spaces/{id}", Access: console.ForCredential, Handle: site.page("space", site.pageSpace)},
 		{Pattern: "GET /uplinks", Access: console.ForCredential, Handle: site.page("uplinks", site.pageConnections)},
@@ -105,6 +106,7 @@ type pageLayout struct {
 	Nav      []navItem
 	Lights   []console.Indicator
 	Bare     bool // nothing but the page: the reader has no credential yet
+	Charts   bool // draws charts
 	Moves    bool // goes on to the first page by itself
 }
 
@@ -131,6 +133,7 @@ type notFoundPage struct{ pageLayout }
 // sections are the pages of the first level.
 var sections = []navItem{
 	{Name: "Now", Path: "/"},
+	{Name: "Figures", Path: "/figures"},
 	{Name: "Spaces", Path: "/spaces"},
 	{Name: "Uplinks", Path: "/uplinks"},
 	{Name: "Minds", Path: "/minds"},
@@ -154,7 +157,7 @@ func (site *Site) parseTemplates() map[string]*template.Template {
 	template.Must(shared.ParseFS(templateFiles, "templates/layout.html", "templates/denial_rows.html"))
 	all := map[string]*template.Template{}
 	for _, name := range []string{
-		"login", "opened", "missing", "now", "spaces", "space", "uplinks", "minds", "mind", "memory", "frame", "runs", "run", "missions", "mission", "prompts", "prompt",
+		"login", "opened", "missing", "now", "figures", "spaces", "space", "uplinks", "minds", "mind", "memory", "frame", "runs", "run", "missions", "mission", "prompts", "prompt",
 		"tools", "approvals", "denials", "live", "jobs", "problems", "settings", "search",
 	} {
 		all[name] = template.Must(template.Must(shared.Clone()).ParseFS(templateFiles, "templates/"+name+".html"))

@@ -67,13 +67,10 @@ func ago(d time.Duration) string {
 }
 
 func stopClass(s spaces.StopReason) string {
-	switch s {
-	case spaces.StopCompleted, spaces.StopSilent:
+	switch {
+	case s == spaces.StopCompleted, s == spaces.StopSilent:
 		return "good"
-	case spaces.StopSkipped, spaces.StopSuperseded, spaces.StopSleeping, spaces.StopWaitingReply, spaces.StopWaitingTool, spaces.StopCancelled:
-		return "calm"
-	case spaces.StopBudget, spaces.StopMaxRetries, spaces.StopMaxSteps, spaces.StopTimeout, spaces.StopModelError,
-		spaces.StopCoordinator, spaces.StopNoCapableAgent, spaces.StopDependencyFailed:
+	case s.Failed():
 		return "bad"
 	}
 	return "calm"

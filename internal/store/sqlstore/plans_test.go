@@ -105,6 +105,24 @@ func TestOpenRunsAreNotSoughtAmongAllRuns(t *testing.T) {
 	}
 }
 
+// A page of figures reads one range of the key, however many spaces, agents and years there
+// are, and events are counted from where the last ones were.
+func TestFiguresAreReadByTheirKey(t *testing.T) {
+	db, texts := openTables(t), storetest.Statements(t)
+	for name, want := range map[string]string{
+		"figurePoints": "SEARCH figures USING PRIMARY KEY (span=? AND space=? AND agent=? AND platform=? AND at>? AND at<?)",
+		"figureTimes":  "SEARCH answer_times USING PRIMARY KEY (span=? AND space=? AND agent=? AND platform=? AND at>? AND at<?)",
+		"figureParts":  "SEARCH figures USING PRIMARY KEY (span=? AND space=?)",
+		"dropFigures":  "SEARCH figures USING INDEX figures_at (span=? AND at<?)",
+		"dropAnswers":  "SEARCH answer_times USING INDEX answer_times_at (span=? AND at<?)",
+		"factsAfter":   "SEARCH e USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)",
+	} {
+		if steps := plan(t, db, texts[name]); !slices.Contains(steps, want) {
+			t.Errorf("%s: the engine goes about it by %q", name, steps)
+		}
+	}
+}
+
 // An audit grows with the record, not with its square: for each message it looks up
 // one row of the inbox. (DELIVERY 2.5)
 func TestAuditLooksUpEachRowOfTheInbox(t *testing.T) {

@@ -142,6 +142,9 @@ func (s *Store) Console() readmodel.ReadModel { return readmodel.OpenReadOnly(s.
 // Prompts returns the store of activated versions of prompts. It needs no Close.
 func (s *Store) Prompts() PromptStore { return PromptStore{s.Console(), s} }
 
+// Figures returns the store of figures. It needs no Close.
+func (s *Store) Figures() FigureStore { return FigureStore{readmodel.NewFigureTable(s.engine), s} }
+
 // Audit returns every violation of an invariant that it finds in the database.
 func (s *Store) Audit(ctx context.Context, at time.Time) ([]readmodel.Violation, error) {
 	return readmodel.AuditDatabase(ctx, s.engine, at)

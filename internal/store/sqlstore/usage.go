@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/money"
 	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/internal/store/tables"
@@ -82,7 +83,14 @@ func (t *usageTx) addDaily(ctx context.Context, at time.Time, agent spaces.Agent
 	if err := t.Run(ctx, addUsage, engine.DayNumber(at), string(agent), string(space), u.Prompt, u.Cached, u.Output, u.Calls, u.Cost); err != nil {
 		return fmt.Errorf("count usage: %w", err)
 	}
-	return nil
+	if agent != "" {
+		return nil // its figures are counted when the run ends
+	}
+	var c console.FigureCounts
+	c.AddUsage(u)
+	sum := figureSum{}
+	sum.add(console.FigureScope{Space: space}, engine.ToMillis(at), c, noAnswer)
+	return t.addFigures(ctx, sum)
 }
 
 // chargePeople adds usage to the people whose words woke the cycle or set its timer.

@@ -49,6 +49,8 @@ type Store struct {
 	Tools shell.ToolRunStore
 	// Prompts are the activated versions of prompt sections.
 	Prompts prompts.ActivationStore
+	// Figures are what happened over time.
+	Figures FigureStore
 	// Audit returns a line for each place where the record breaks an invariant.
 	Audit func(ctx context.Context, at time.Time) ([]string, error)
 	// Fork begins a branch of a room at an event.
@@ -61,6 +63,13 @@ type Store struct {
 	Upkeep func(t *testing.T, clean bool, do func(BridgeStore)) Store
 	// Close ends the record before the test ends.
 	Close func(t *testing.T)
+}
+
+// FigureStore counts what happened over time, and reads it.
+type FigureStore interface {
+	console.FigureReader
+	Count(ctx context.Context, limit int) (more bool, err error)
+	DropHours(ctx context.Context, now time.Time) error
 }
 
 // LatestReader is the part of [console.Store] that lists rooms and minds.
@@ -144,7 +153,7 @@ type QuestionStore interface {
 // Every test ends with an audit of what it left.
 func Run(t *testing.T, open func(t *testing.T) Store) {
 	for _, part := range []map[string]func(*testing.T, *world){
-		logTests, directoryTests, spanTests, inboxTests, cycleTests, outboxTests, relayTests, threadTests, timerTests, waitTests, questionTests, feedbackTests, planTests, keepsakeTests, erasureTests, placedTests, problemTests, haltTests, jobTests, shelfTests, voiceTests, pastTests, authorityTests, lineTests, draftTests, setUpTests, edgeTests, manifestTests, promptTests, toolRunTests, missionTests, turnTests, listTests,
+		logTests, directoryTests, spanTests, inboxTests, cycleTests, outboxTests, relayTests, threadTests, timerTests, waitTests, questionTests, feedbackTests, planTests, keepsakeTests, erasureTests, placedTests, problemTests, haltTests, jobTests, shelfTests, voiceTests, pastTests, authorityTests, lineTests, draftTests, setUpTests, edgeTests, manifestTests, promptTests, toolRunTests, missionTests, turnTests, listTests, figureTests,
 	} {
 		for name, test := range part {
 			t.Run(name, func(t *testing.T) {

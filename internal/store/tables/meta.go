@@ -18,6 +18,8 @@ const (
 	MetaDisconnected = "deaf "
 	// MetaPairings is the [access.PairingState].
 	MetaPairings = "desk"
+	// MetaFigures is the number of the event up to which figures were counted.
+	MetaFigures = "figures"
 	// MetaFramesDropped is the cycle up to which frames were dropped.
 	MetaFramesDropped = "frames"
 	// MetaMemoryChanges counts the changes that people made to memories.

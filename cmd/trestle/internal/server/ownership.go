@@ -18,6 +18,7 @@ const (
 	dutyProblems = "duty problems" // looking for them and telling of them
 	dutyVoices   = "duty voices"   // having them heard
 	dutyFrames   = "duty frames"   // letting go of old ones
+	dutyFigures  = "duty figures"  // counting what happened
 )
 
 // AccountThing returns the name of the right to serve the account of an entry.

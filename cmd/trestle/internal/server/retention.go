@@ -14,6 +14,38 @@ const (
 	framesPause = 50 * time.Millisecond
 )
 
+const (
+	// figuresInterval is the time between two counts of what happened.
+	figuresInterval = time.Minute
+	// figuresBatch is the number of events that are counted in one transaction.
+	figuresBatch = 2000
+)
+
+// countFigures counts what happened into the figures of the console, and deletes figures of
+// old hours, until ctx is done.
+func (core *Core) countFigures(ctx context.Context) error {
+	figures := core.Store.Figures()
+	var dropped time.Time
+	for {
+		pause := figuresInterval
+		more, err := figures.Count(ctx, figuresBatch)
+		if more {
+			pause = framesPause
+		}
+		if now := time.Now(); err == nil && now.Sub(dropped) >= framesInterval {
+			dropped, err = now, figures.DropHours(ctx, now)
+		}
+		if err != nil && ctx.Err() == nil {
+			core.Log.Warn("what happened is not counted", "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(pause):
+		}
+	}
+}
+
 // deleteFrames deletes full model requests that are older than retention.frames, until ctx is
 // done.
 func (core *Core) deleteFrames(ctx context.Context) error {

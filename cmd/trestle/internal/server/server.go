@@ -264,7 +264,8 @@ func (s *Server) workers() []func(context.Context) error {
 	if s.Config().HasRole(config.RoleMinds) {
 		all = append(all, s.runAgents, s.presence.Run, func(ctx context.Context) error { return s.prompts.Watch(ctx, promptInterval, s.Log) },
 			func(ctx context.Context) error { return s.runExclusive(ctx, dutyVoices, nil, s.runTranscription) },
-			func(ctx context.Context) error { return s.runExclusive(ctx, dutyFrames, nil, s.deleteFrames) })
+			func(ctx context.Context) error { return s.runExclusive(ctx, dutyFrames, nil, s.deleteFrames) },
+			func(ctx context.Context) error { return s.runExclusive(ctx, dutyFigures, nil, s.countFigures) })
 	}
 	if s.Config().HasRole(config.RoleAdapters) {
 		all = append(all, s.runJobs, s.serveAdded)

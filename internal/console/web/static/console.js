@@ -156,3 +156,5 @@ for (const figure of document.querySelectorAll(".timeline")) {
     location.href = url;
   });
 }
+
+if (document.querySelector("[data-plot]")) import("./charts.js");
