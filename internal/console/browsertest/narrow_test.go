@@ -11,11 +11,14 @@ func TestLongWordsDoNotWidenANarrowPage(t *testing.T) {
 	b := newBrowser(t)
 	s := newStand(t, b)
 	l := s.Live(strings.Repeat("é", 300))
+	if _, err := s.Store.Figures().Count(t.Context(), 10_000); err != nil {
+		t.Fatal(err)
+	}
 	const width = 320
 	b.devtools("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": 640, "deviceScaleFactor": 1, "mobile": true})
 	run := "/runs/" + string(l.Closed)
 	for _, path := range []string{
-		"/", "/spaces", "/spaces/" + string(l.Space), "/uplinks", "/minds", "/minds/ada/home", "/memory", "/memory/ada/home", "/runs", run, run + "/steps/1",
+		"/", "/figures", "/spaces", "/spaces/" + string(l.Space), "/uplinks", "/minds", "/minds/ada/home", "/memory", "/memory/ada/home", "/runs", run, run + "/steps/1",
 		"/tools", "/approvals", "/denials", "/prompts", "/prompts/tags@1", "/live", "/jobs", "/problems", "/settings", "/search?q=" + strings.Repeat("e", 300),
 	} {
 		b.visit(s.server.URL + path)
