@@ -11,9 +11,9 @@ import (
 // An AmbientPolicy says when messages that address no agent wake one, in a room in which every
 // message does. With the zero value each does at once.
 type AmbientPolicy struct {
-	Debounce time.Duration // how long nobody has to have said anything else
+	Debounce time.Duration // how long the room has to have been quiet
 	Longest  time.Duration // how long a message waits for that, at most; 0: as long as it takes
-	Share    float64       // of the bursts of messages that wake; 0 and 1: each
+	Share    float64       // of the bursts of messages that wake; 0, as where it is not set, and 1: each
 	InTurn   bool          // one agent speaks after the other
 }
 
@@ -21,8 +21,8 @@ type AmbientPolicy struct {
 // names another one: that one begins.
 const yieldTime = 2 * time.Second
 
-// apply changes verdicts about messages that are meant for nobody: a burst of them is one
-// wake, once the room is quiet. They join a wake by a message that is meant for the agent.
+// apply changes verdicts about messages that address no agent: a burst of them is one wake,
+// once the room is quiet. They join a wake by a message that addresses the agent.
 func (p AmbientPolicy) apply(g Gate, j spaces.GateInput, verdicts []spaces.GateDecision) {
 	if p.Debounce == 0 && !p.InTurn && (p.Share <= 0 || p.Share >= 1) {
 		return
@@ -67,7 +67,7 @@ func (p AmbientPolicy) apply(g Gate, j spaces.GateInput, verdicts []spaces.GateD
 	}
 }
 
-// due returns when a message that is meant for nobody wakes the agent, where the newest such
+// due returns when a message that addresses no agent wakes this one, where the newest such
 // message was recorded at newest.
 func (p AmbientPolicy) due(g Gate, j spaces.GateInput, i int, newest time.Time) time.Time {
 	e := j.Events[i]
@@ -84,7 +84,7 @@ func (p AmbientPolicy) due(g Gate, j spaces.GateInput, i int, newest time.Time) 
 	return due
 }
 
-// namesAnother reports whether a message is meant for another agent of the room.
+// namesAnother reports whether a message names another agent of the room.
 func (g Gate) namesAnother(j spaces.GateInput, e spaces.Event) bool {
 	said, _ := e.Body.(spaces.MessagePosted)
 	return slices.ContainsFunc(slices.Concat(ParseMentions(said.Text, j.Members), said.Mentions), func(id spaces.EntityID) bool {

@@ -9,8 +9,8 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// MISSIONS 2.7: what is meant for nobody waits until the room is quiet, or as long as it may;
-// it joins a wake by what is meant for the agent, and what an earlier run has read wakes no
+// MISSIONS 2.7: what addresses no agent waits until the room is quiet, or as long as it may;
+// it joins a wake by what addresses the agent, and what an earlier run has read wakes no
 // other.
 func TestAmbientTalkWaitsForAQuietMoment(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -28,12 +28,12 @@ func TestAmbientTalkWaitsForAQuietMoment(t *testing.T) {
 		{"off", AmbientPolicy{Share: 1}, []line{{0, "hm"}}, 5, []string{"wake_all"}},
 		{"just said", AmbientPolicy{Debounce: 20 * time.Second}, []line{{5 * time.Second, "hm"}}, 0, []string{"in 15s"}},
 		{"quiet", AmbientPolicy{Debounce: 20 * time.Second}, []line{{30 * time.Second, "hm"}, {20 * time.Second, "yes"}}, 0, []string{"wake_all", "wake_all"}},
-		{"somebody goes on", AmbientPolicy{Debounce: 20 * time.Second}, []line{{20 * time.Second, "hm"}, {8 * time.Second, "yes"}}, 0, []string{"in 12s", "in 12s"}},
+		{"a person goes on", AmbientPolicy{Debounce: 20 * time.Second}, []line{{20 * time.Second, "hm"}, {8 * time.Second, "yes"}}, 0, []string{"in 12s", "in 12s"}},
 		{"for too long", AmbientPolicy{Debounce: 20 * time.Second, Longest: time.Minute}, []line{{time.Minute, "hm"}, {time.Second, "yes"}}, 0, []string{"wake_all", "wake_all"}},
 		{"joins", AmbientPolicy{Debounce: 20 * time.Second}, []line{{5 * time.Second, "hm"}, {0, "@Ada and you?"}}, 0, []string{"wake_all", "mention"}},
 		{"read already", AmbientPolicy{Debounce: 20 * time.Second}, []line{{30 * time.Second, "hm"}}, 1, []string{"not: seen"}},
 		{"another is named", AmbientPolicy{InTurn: true}, []line{{0, "@Max and you?"}}, 0, []string{"in 2s"}},
-		{"nobody is named", AmbientPolicy{InTurn: true}, []line{{0, "hm"}}, 0, []string{"wake_all"}},
+		{"no agent is named", AmbientPolicy{InTurn: true}, []line{{0, "hm"}}, 0, []string{"wake_all"}},
 	} {
 		j := spaces.GateInput{Space: spaces.Space{Wake: spaces.WakeAll}, Uplink: spaces.Uplink{Cursor: c.cursor}, At: now, Members: []spaces.SpaceMember{
 			{Entity: spaces.Entity{ID: "agent:ada", Kind: spaces.Agent, Name: "Ada"}}, {Entity: spaces.Entity{ID: "agent:max", Kind: spaces.Agent, Name: "Max"}}, {Entity: spaces.Entity{ID: "kai", Kind: spaces.Human, Name: "Kai"}}, {Entity: spaces.Entity{ID: "nova", Kind: spaces.Human, Name: "Nova"}},

@@ -28,8 +28,8 @@ const (
 	GateAll      = "wake_all"
 	GateNone     = "wake_none"
 	GateAmbient  = "ambient"
-	GateSeen     = "seen"     // meant for nobody, and shown to an earlier run meanwhile
-	GateSampled  = "sampled"  // meant for nobody, and only some of those are looked at
+	GateSeen     = "seen"     // addressed to no agent, and shown to an earlier run meanwhile
+	GateSampled  = "sampled"  // addressed to no agent, and not in the share of bursts that wake
 	GateBot      = "bot"      // a program that is not ours
 	GateObserved = "observed" // an edit, delete or reaction: seen, no new message
 )
@@ -46,7 +46,7 @@ type Gate struct {
 	Root money.SpendLimit
 	// Sender is what one person's words may cost in a day; 0 is unlimited.
 	Sender money.SpendLimit
-	// Ambient says when what is meant for nobody wakes the agent.
+	// Ambient says when messages that address no agent wake this one.
 	Ambient AmbientPolicy
 }
 

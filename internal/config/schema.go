@@ -57,6 +57,7 @@ type schema struct {
 	Enum          []string           `json:"enum,omitempty"`
 	Pattern       string             `json:"pattern,omitempty"`
 	Minimum       *int               `json:"minimum,omitempty"`
+	Above         *int               `json:"exclusiveMinimum,omitempty"`
 	Maximum       *int               `json:"maximum,omitempty"`
 	Default       string             `json:"default,omitempty"`
 	AllOf         []*schema          `json:"allOf,omitempty"`
@@ -164,6 +165,8 @@ func (k settingKey) schema() *schema {
 		s.AllOf = []*schema{refTo("spending")}
 	case aShare:
 		s.AnyOf = []*schema{{Type: "number", Minimum: new(0), Maximum: new(1)}, refTo("reference")}
+	case someShare:
+		s.AnyOf = []*schema{{Type: "number", Above: new(0), Maximum: new(1)}, refTo("reference")}
 	case anAmount:
 		s.AnyOf = []*schema{{Type: "number", Minimum: new(0)}, refTo("reference")}
 	case yesOrNo:

@@ -49,7 +49,7 @@ type ResolvedSettings struct {
 	}
 	Greeting struct{ LookUp bool }
 
-	// Ambient says when messages that are meant for nobody wake an agent.
+	// Ambient says when messages that address no agent wake one.
 	Ambient struct {
 		Debounce, Defer time.Duration
 		Sample          float64
@@ -195,12 +195,13 @@ const (
 	oneWord valueKind = iota
 	wholeNumber
 	someTokens
-	spending // tokens or money
-	aShare   // a number from 0 to 1
-	anAmount // of money
-	yesOrNo  // true or false
-	someTime // a duration
-	aName    // of a model at the endpoint
+	spending  // tokens or money
+	aShare    // a number from 0 to 1
+	someShare // a number above 0, up to 1
+	anAmount  // of money
+	yesOrNo   // true or false
+	someTime  // a duration
+	aName     // of a model at the endpoint
 	someHosts
 )
 
@@ -304,6 +305,20 @@ func shareSetting(field func(*ResolvedSettings) *float64) valueForm {
 		*field(s) = f
 		return nil
 	}}
+}
+
+// someShareSetting is a share above 0; instead says what to write for none.
+func someShareSetting(field func(*ResolvedSettings) *float64, instead string) valueForm {
+	form := shareSetting(field)
+	form.kind = someShare
+	share := form.set
+	form.set = func(s *ResolvedSettings, text string) error {
+		if err := share(s, text); err != nil || *field(s) > 0 {
+			return err
+		}
+		return fmt.Errorf("%q is no share above 0; %s", text, instead)
+	}
+	return form
 }
 
 // nameSetting is the endpoint's name of a model; empty for none.
