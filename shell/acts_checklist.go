@@ -51,8 +51,9 @@ type checklistStep struct {
 
 // A stepList is what a checklist says.
 type stepList struct {
-	title string
-	steps []checklistStep
+	title  string
+	steps  []checklistStep
+	paused bool // a person stopped the agent, which has not marked a step since
 }
 
 // done counts the steps that are over.
@@ -68,7 +69,11 @@ func (l stepList) done() (n int) {
 // text returns the list as a message, which [readStepList] reads.
 func (l stepList) text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s (%d of %d)", l.title, l.done(), len(l.steps))
+	paused := ""
+	if l.paused {
+		paused = pausedHead
+	}
+	fmt.Fprintf(&b, "%s (%d of %d%s)", l.title, l.done(), len(l.steps), paused)
 	for _, s := range l.steps {
 		b.WriteString("\n" + stepMarks[s.mark] + " " + s.text)
 		if s.note != "" {
@@ -78,8 +83,11 @@ func (l stepList) text() string {
 	return b.String()
 }
 
+// pausedHead is how the first line of a list ends that is paused.
+const pausedHead = ", paused"
+
 var (
-	listHead = regexp.MustCompile(`^(.+) \(\d+ of \d+\)$`)
+	listHead = regexp.MustCompile(`^(.+) \(\d+ of \d+(, paused)?\)$`)
 	listStep = regexp.MustCompile(`^([☐▶☑☒⊘]) (.+?)(?: — (.+))?$`)
 )
 
@@ -90,7 +98,7 @@ func readStepList(text string) (l stepList, ok bool) {
 	if m == nil || rest == "" {
 		return l, false
 	}
-	l.title = m[1]
+	l.title, l.paused = m[1], m[2] != ""
 	for line := range strings.SplitSeq(rest, "\n") {
 		m := listStep.FindStringSubmatch(line)
 		if m == nil {
@@ -103,6 +111,18 @@ func readStepList(text string) (l stepList, ok bool) {
 		}
 	}
 	return l, true
+}
+
+// PauseChecklist returns the text of a checklist as it is to be while the work on it is
+// paused: the same where no step is left, or it is paused already. list is false for a text that
+// is no checklist. The next step that the agent marks takes the word away.
+func PauseChecklist(text string) (paused string, list bool) {
+	l, list := readStepList(text)
+	if !list || l.done() == len(l.steps) {
+		return text, list
+	}
+	l.paused = true
+	return l.text(), true
 }
 
 // line returns text on one line, without what separates a note in a checklist.
@@ -223,8 +243,9 @@ func editOf(m spaces.EventID, effects []spaces.RoomEffect) int {
 	return slices.IndexFunc(effects, func(e spaces.RoomEffect) bool { return e.Kind == spaces.ActEdit && e.Target == m })
 }
 
-// keepList edits a checklist's message, once in a step.
+// keepList edits a checklist's message, once in a step. The work on it goes on with that.
 func (s *stepContext) keepList(room *hud.SharedRoom, m *spaces.ChatMessage, l stepList) toolResult {
+	l.paused = false
 	text, out := s.speech(room, l.text())
 	if text == "" {
 		return out
@@ -258,6 +279,9 @@ func (c *cycle) checklistSection(v *hud.MindView) string {
 	c.offer("check")
 	var b strings.Builder
 	fmt.Fprintf(&b, "YOUR CHECKLIST here, of which %d steps are left: go on with it, and mark steps with check. What people say goes before it.", len(l.steps)-l.done())
+	if l.paused {
+		b.WriteString(" A person stopped you, and it says that you pause: when you go on, first mark the step that you go on with as doing.")
+	}
 	for i, s := range l.steps {
 		fmt.Fprintf(&b, "\n%d %s %s", i+1, s.mark, hud.Quote(s.text))
 		if s.note != "" {

@@ -145,6 +145,9 @@ func (t *missionTx) haltRuns(ctx context.Context, m *spaces.Mission, run spaces.
 		if _, err := t.outbox.cancelTools(ctx, spaces.StopRequest{Run: id, At: at}); err != nil {
 			return err
 		}
+		if err := t.outbox.pauseListsOf(ctx, id, m.Thread, at); err != nil {
+			return err
+		}
 	}
 	return nil
 }

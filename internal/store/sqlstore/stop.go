@@ -1,6 +1,7 @@
 package sqlstore
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/internal/store/tables"
+	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -69,6 +71,10 @@ where o.cycle = $1 and o.cycle <> '' and (o.state = 'ready' or o.state = 'sendin
 	unsentOfRoom engine.QueryText = `select ` + tables.ActionColumns + ` from outbox o
 join mappings m on m.account = o.account and m.chat = o.chat and m.space = $1
 where o.state in ('ready', 'sending') and o.space = $1 and o.cycle <> '' and ($2 = '' or o.agent = $2) order by o.n`
+	// newestWords !Checklists are looked for among the last messages of a room and the changes to them.
+	newestWords engine.QueryText = `select ` + tables.EventColumns + ` from events e
+where e.space = $1 and e.branch = 'main' and e.seq > $2 and e.kind in ('said', 'edited', 'deleted', 'failed') order by e.seq desc`
+	runAgent  engine.QueryText = `select agent from cycles where id = $1`
 	isHalted  engine.QueryText = `select halted from cycles where id = $1`
 	runThread engine.QueryText = `select coalesce((select e.thread from inbox i join events e on e.space = i.space and e.branch = 'main' and e.seq = i.seq
 where i.cycle = $1 and i.cycle <> '' order by i.seq desc limit 1),
@@ -172,6 +178,9 @@ func (t *stopTx) stop(ctx context.Context, h spaces.StopRequest) (done spaces.St
 			return done, err
 		}
 	}
+	if err := t.pauseLists(ctx, h, done); err != nil {
+		return done, err
+	}
 	if h.Run == "" || len(done.Runs) > 0 {
 		return done, nil
 	}
@@ -225,7 +234,8 @@ func (t *stopTx) stopMessage(ctx context.Context, h spaces.StopRequest) (done sp
 		return done, err
 	}
 	done.Waiting = 1
-	err = errors.Join(t.withdrawWaiting(ctx, h), t.Run(ctx, stopMessage, key...), t.Run(ctx, ignoreMessage, key...))
+	err = errors.Join(t.withdrawWaiting(ctx, h), t.Run(ctx, stopMessage, key...), t.Run(ctx, ignoreMessage, key...),
+		t.outbox.pauseLists(ctx, listPlace{h.Space, h.Agent, &thread}, h.At))
 	if err != nil || h.Say == "" {
 		return done, err
 	}
@@ -292,6 +302,85 @@ func (t *stopTx) tell(ctx context.Context, run spaces.StoppedRun, h spaces.StopR
 		return err
 	}
 	return t.outbox.announce(ctx, spaces.RoomNotice{Room: run.Space, Key: "halt|" + string(run.Run), Thread: thread, Text: h.Say, At: h.At})
+}
+
+// pauseLists has the checklists of what a request stopped say so.
+func (t *stopTx) pauseLists(ctx context.Context, h spaces.StopRequest, done spaces.StopResult) error {
+	switch {
+	case h.Run == "" && h.Space != "":
+		return t.outbox.pauseLists(ctx, listPlace{h.Space, h.Agent, nil}, h.At)
+	case h.Run != "" && len(done.Runs)+done.Waits+len(done.Calls) > 0:
+		var thread spaces.ThreadID
+		if _, err := engine.ScanRow(ctx, t, runThread, []any{string(h.Run)}, &thread); err != nil {
+			return err
+		}
+		return t.outbox.pauseListsOf(ctx, h.Run, thread, h.At)
+	}
+	return nil
+}
+
+// pauseListsOf has the checklist of a run, in its room, say that it is paused.
+func (t *outboxTx) pauseListsOf(ctx context.Context, run spaces.CycleID, thread spaces.ThreadID, at time.Time) error {
+	p := listPlace{thread: &thread}
+	if _, err := engine.ScanRow(ctx, t, runAgent, []any{string(run)}, &p.agent); err != nil {
+		return err
+	}
+	if _, err := engine.ScanRow(ctx, t, runSpace, []any{string(run)}, &p.space); err != nil || p.space == "" {
+		return err
+	}
+	return t.pauseLists(ctx, p, at)
+}
+
+// A listPlace is where checklists are.
+type listPlace struct {
+	space  spaces.SpaceID
+	agent  spaces.AgentID   // empty: every agent
+	thread *spaces.ThreadID // nil: every thread
+}
+
+// listBack is how many events behind the newest one a checklist is looked for.
+const listBack = 2000
+
+// pauseLists has the newest checklist of each agent in each thread of a place say that it is
+// paused, where steps of it are left.
+func (t *outboxTx) pauseLists(ctx context.Context, p listPlace, at time.Time) error {
+	head, err := t.event.branch.headSeq(ctx, p.space)
+	if err != nil {
+		return err
+	}
+	words, err := engine.AllRows(ctx, t, newestWords, []any{string(p.space), head - listBack}, tables.ScanEvent)
+	if err != nil {
+		return fmt.Errorf("look for checklists in %s: %w", p.space, err)
+	}
+	type place struct {
+		who    spaces.EntityID
+		thread spaces.ThreadID
+	}
+	found, later := map[place]bool{}, tables.SupersededMessages{}
+	for _, e := range words {
+		if f, ok := e.Body.(spaces.SendFailed); ok && f.State == spaces.ActionCancelled {
+			later.Add(f.Message, spaces.MessageRef{}) // people never saw it
+		}
+		text, stands := later.Observe(e)
+		agent, is := e.Actor.IsAgent()
+		here := place{e.Actor, e.Thread}
+		if !stands || !is || found[here] || p.agent != "" && p.agent != agent || p.thread != nil && *p.thread != e.Thread {
+			continue
+		}
+		target, _ := spaces.Target(e.Body)
+		paused, list := shell.PauseChecklist(text)
+		if found[here] = list; paused == text {
+			continue
+		}
+		err := t.wait.edit(ctx, spaces.OutsideMessage{Agent: agent, At: at, Effect: spaces.RoomEffect{
+			Kind: spaces.ActEdit, Space: e.Space, Thread: e.Thread, ID: spaces.EventID(t.newID()), Target: cmp.Or(target, e.ID), Text: paused,
+			Chain: spaces.CausalChain{Cause: e.ID, Root: e.Root, Depth: e.Depth}, Expires: at.Add(missionTTL),
+		}})
+		if err != nil {
+			return fmt.Errorf("pause checklist %s: %w", e.ID, err)
+		}
+	}
+	return nil
 }
 
 // cancelUnsent cancels the actions that are not being sent. One that is being sent is

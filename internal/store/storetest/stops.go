@@ -21,6 +21,7 @@ var haltTests = map[string]func(*testing.T, *world){
 	"StopOfAMessageThatWaits":             haltOfWaiting,
 	"StopOfAMessageUnderWay":              haltOfMessage,
 	"StopReachesTheRunThatGoesOn":         haltOfFollower,
+	"StoppedWorkSaysSoOnItsChecklist":     haltOfList,
 }
 
 func (w *world) halt(h spaces.StopRequest) spaces.StopResult {
@@ -87,6 +88,70 @@ func haltUnsent(t *testing.T, w *world) {
 		t.Errorf("to be sent: %+v, want the notice alone", due)
 	}
 	w.stopped(wake, 1)
+}
+
+// A checklist says that it is paused once a person stopped its work: the newest one of the
+// agent in the thread of the run, whose steps are not all done and that was not taken back.
+func haltOfList(t *testing.T, w *world) {
+	const open, paused = "A cake (0 of 1)\n☐ Stir", "A cake (0 of 1, paused)\n☐ Stir"
+	for name, c := range map[string]struct {
+		texts []string // of the messages of the run
+		edit  string   // of the newest one; empty: none
+		gone  bool     // the newest one is deleted
+		late  bool     // nothing was sent
+		want  string   // the newest edit; empty: none
+	}{
+		"open":          {texts: []string{open}, want: paused},
+		"edited":        {texts: []string{"Cake?"}, edit: open, want: paused},
+		"other words":   {texts: []string{open, "I stir."}, want: paused},
+		"paused":        {texts: []string{paused}},
+		"no list":       {texts: []string{"I stir."}},
+		"done":          {texts: []string{open, "A cake (1 of 1)\n☑ Stir"}},
+		"done by edit":  {texts: []string{open}, edit: "A cake (1 of 1)\n☑ Stir"},
+		"deleted":       {texts: []string{open}, gone: true},
+		"sent by none":  {texts: []string{open}, late: true},
+		"the older one": {texts: []string{open, "A cup (0 of 1)\n☐ Fill"}, want: "A cup (0 of 1, paused)\n☐ Fill"},
+	} {
+		for by, whole := range map[string]bool{"its button": false, "a word": true} {
+			room := w.open(opening(name+" "+by, "ada"))
+			w.say(room, "zoe", "hello")
+			wake := w.woken(ada, room)
+			k := w.step(wake, 0)
+			for _, text := range c.texts {
+				k.Effect = append(k.Effect, w.reply(wake, text))
+			}
+			newest := k.Effect[len(k.Effect)-1]
+			change := func(kind spaces.ActionKind, text string) {
+				f := w.reply(wake, text)
+				f.Kind, f.Target = kind, newest.ID
+				k.Effect = append(k.Effect, f)
+			}
+			if c.edit != "" {
+				change(spaces.ActEdit, c.edit)
+			}
+			if c.gone {
+				change(spaces.ActDelete, "")
+			}
+			w.commit(k)
+			h := spaces.StopRequest{Run: wake.Cycle.ID, Unsent: c.late}
+			if whole {
+				h = spaces.StopRequest{Space: room, Unsent: c.late}
+			}
+			before := len(w.log(room))
+			w.halt(h)
+			w.halt(h)
+			got := ""
+			for _, e := range w.log(room)[before:] {
+				if b, ok := e.Body.(spaces.MessageEdited); ok {
+					testutil.Same(t, name+": paused once by "+by, "", got)
+					testutil.Same(t, name+": the agent's", ada.Agent.Entity(), e.Actor)
+					got = b.Text
+				}
+			}
+			testutil.Same(t, name+" by "+by, c.want, got)
+			w.stopped(wake, 1)
+		}
+	}
 }
 
 // A send under way cannot be called back; one that the platform did not take is
