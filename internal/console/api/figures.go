@@ -18,8 +18,10 @@ type FigureRange struct {
 
 // FigureRanges are the times that figures are shown for, the shortest first.
 var FigureRanges = []FigureRange{
-	{"day", "hour", 24, console.FigureHour}, {"week", "hour", 7 * 24, console.FigureHour},
-	{"month", "day", 30, console.FigureDay}, {"year", "week", 53, console.FigureDay},
+	{"day", "hour", 24, console.FigureHour},
+	{"week", "hour", 7 * 24, console.FigureHour},
+	{"month", "day", 30, console.FigureDay},
+	{"year", "week", 53, console.FigureDay},
 }
 
 // Length returns the length of a step.

@@ -48,7 +48,7 @@ func (site figurePages) pageFigures(r *http.Request) (view, error) {
 		return nil, err
 	}
 	p := &figuresPage{
-		pageLayout: pageLayout{Title: "Figures", Terminal: "trestle status --all", Charts: true}, FiguresAnswer: a, Names: map[string]string{},
+		pageLayout: pageLayout{Title: "Figures", Terminal: "trestle runs", Charts: true}, FiguresAnswer: a, Names: map[string]string{},
 		Nothing: a.Total.FigureCounts == console.FigureCounts{}, Narrowed: a.Space != "" || a.Agent != "" || a.Platform != "", CostShown: a.Total.Cost > 0,
 	}
 	for _, f := range api.FigureRanges {
@@ -57,7 +57,7 @@ func (site figurePages) pageFigures(r *http.Request) (view, error) {
 			p.Seconds = int64(f.Length().Seconds())
 		}
 	}
-	if p.Spaces, err = (runPages{site.Site}).spaceChoices(r, a.Space); err != nil {
+	if p.Spaces, err = runPages(site).spaceChoices(r, a.Space); err != nil {
 		return nil, err
 	}
 	if err := site.nameAgents(r, p); err != nil {

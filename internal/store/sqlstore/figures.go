@@ -186,7 +186,7 @@ func (s figureSum) addEvents(ctx context.Context, src engine.QueryReader, from, 
 		return err
 	}
 	for _, e := range events {
-		switch b := e.body.(type) {
+		switch b := e.body.(type) { //nolint:gochecksumtype // the query brings these five alone
 		case spaces.MessagePosted:
 			err = s.addMessage(ctx, src, e, b)
 		case spaces.ActionDelivered:

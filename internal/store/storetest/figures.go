@@ -125,7 +125,7 @@ func (w *world) scanned(rooms ...spaces.SpaceID) (c console.FigureCounts) {
 	w.t.Helper()
 	for _, room := range rooms {
 		for _, e := range w.log(room) {
-			switch b := e.Body.(type) {
+			switch b := e.Body.(type) { //nolint:gochecksumtype // no other event is counted
 			case spaces.MessagePosted:
 				if e.Source != "" {
 					c.Received++
@@ -141,7 +141,7 @@ func (w *world) scanned(rooms ...spaces.SpaceID) (c console.FigureCounts) {
 	}
 	for _, m := range []spaces.Mind{ada, bea} {
 		for _, b := range w.inner(m) {
-			switch b := b.(type) {
+			switch b := b.(type) { //nolint:gochecksumtype // no other event is counted
 			case spaces.CallDenied:
 				c.Denied++
 			case spaces.CycleStopped:
