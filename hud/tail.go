@@ -41,6 +41,7 @@ type TailInput struct {
 	SetUp    string    // text about the onboarding of the active room; may be empty
 	List     string    // the open checklist of the active room; may be empty
 	Missions string    // missions of the room that woke the agent; may be empty
+	Counts   string    // see [LookBack.Counts]; may be empty
 	Failures []spaces.SendFailed
 	Pictures []ImageRef // attached to the message, in order
 	Denials  []spaces.Denial
@@ -128,7 +129,7 @@ func (w *tailWriter) writeText(in *TailInput) {
 		}
 		w.b = append(w.b, '\n')
 	}
-	for _, text := range []string{in.Options, in.SetUp, in.List, in.Missions} {
+	for _, text := range []string{in.Options, in.SetUp, in.List, in.Missions, in.Counts} {
 		if text != "" {
 			w.b = append(append(w.b, text...), '\n')
 		}

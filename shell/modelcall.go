@@ -113,13 +113,7 @@ func (c *cycle) frame(onto *requestBuffer, pictures []hud.ImageRef, tokens int) 
 	c.learnAsked()
 	v.Asked = c.meaning
 	in := hud.TailInput{Now: c.shell.Now(), Phase: c.phaseText(), Options: c.options(), Failures: c.failures, Pictures: pictures, Runs: m.runs(c), Waits: m.waits}
-	if c.recalled == nil {
-		c.recalled = []hud.RecalledLine{}
-		if words := c.query(); words == "" || !greetings.tellsNothing(words, c.members()) {
-			c.recalled = append(c.recalled, v.Recall(words, c.settings.RecallTokens)...)
-		}
-	}
-	in.Recalled = c.recalled
+	c.recall(v, &in)
 	in.SetUp, in.List, in.Missions = c.onboard(v), c.checklistSection(v), c.missionSection(v)
 	v.FixedTokens += c.setUp.tokens
 	tail := v.Tail(in)
@@ -141,6 +135,31 @@ func (c *cycle) frame(onto *requestBuffer, pictures []hud.ImageRef, tokens int) 
 	onto.write(&frame)
 	return nil
 }
+
+// recall chooses the old lines that the frame shows. Words that look back at old talk have
+// what is left of the budget but for a part, which the cycle's own turns may take.
+// The mind's lock is held.
+func (c *cycle) recall(v *hud.MindView, in *hud.TailInput) {
+	words := c.query()
+	look, looks := v.LookBack(words)
+	if looks {
+		in.Counts = look.Counts()
+	}
+	if c.recalled == nil {
+		c.recalled = []hud.RecalledLine{}
+		switch {
+		case looks:
+			spare := max(c.settings.RecallTokens, v.Spare(*in)-v.Budget()/spareForTurns)
+			c.recalled = append(c.recalled, look.Lines(spare)...)
+		case words == "" || !greetings.tellsNothing(words, c.members()):
+			c.recalled = append(c.recalled, v.Recall(words, c.settings.RecallTokens)...)
+		}
+	}
+	in.Recalled = c.recalled
+}
+
+// spareForTurns is the part of the budget that a look back leaves free.
+const spareForTurns = 10
 
 // shown returns what the frame was made of.
 func shown(v *hud.MindView, tail hud.FrameTail, f *hud.Frame) *spaces.FrameSources {

@@ -100,7 +100,12 @@ func (c *cycle) preview(p WakePreview) (PreviewFrame, error) {
 	began := time.Now()
 	turn := v.Inbox(seat, trigger.Seq-1, trigger.Seq, map[spaces.EventID]string{trigger.ID: "preview"}, trigger.At)
 	v.Current = []spaces.TranscriptTurn{turn}
-	in.Recalled = v.Recall(trigger.Text, p.Tokens-v.Count())
+	if look, ok := v.LookBack(trigger.Text); ok {
+		in.Counts = look.Counts()
+		in.Recalled = look.Lines(v.Spare(in))
+	} else {
+		in.Recalled = v.Recall(trigger.Text, p.Tokens-v.Count())
+	}
 	tail := v.Tail(in)
 	frame, err := v.Frame(tail)
 	if err != nil {

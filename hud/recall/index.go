@@ -29,6 +29,8 @@ type LineIndex struct {
 	liveDocs      int
 	liveTerms     int // sum of the lengths of live docs
 	scratch       []byte
+	decisive      []uint8 // of each message, see Decisiveness, in 254ths and one more; 0 where it is unknown
+	words         wordList
 
 	// embeddings of messages; shorter than the chat where none were computed.
 	embeddings []spaces.EmbeddingVector
@@ -95,6 +97,9 @@ func (x *LineIndex) MarkChanged(i int) {
 func (x *LineIndex) MarkRenamed(i int) {
 	if i >= len(x.docOf) {
 		return
+	}
+	if i < len(x.decisive) {
+		x.decisive[i] = 0
 	}
 	if d := x.docOf[i]; d >= 0 {
 		x.liveTerms -= int(x.docs[d].length)

@@ -152,6 +152,7 @@ type selector struct {
 	chosen []LineRef
 	spent  int // estimated tokens of the chosen lines
 	chain  []int
+	alone  int // a line of more terms is taken without what it answers; 0: none
 }
 
 // conversationHits are the hits of one conversation, the best first. Each line chosen
@@ -267,7 +268,7 @@ func (s *selector) worth(c *conversationHits) float64 {
 func (s *selector) take(l LineRef) {
 	r := &s.rooms[l.Room]
 	s.chain = append(s.chain[:0], l.Number)
-	for q := r.Index.Question(l.Number); q >= 0; q = r.Index.Question(q) {
+	for q := r.Index.Question(l.Number); q >= 0 && !s.saysAll(r, l.Number); q = r.Index.Question(q) {
 		if r.lines[q] == lineShown || !r.visible(q) {
 			break
 		}
@@ -278,6 +279,12 @@ func (s *selector) take(l LineRef) {
 			s.addLine(LineRef{l.Room, line})
 		}
 	}
+}
+
+// saysAll reports whether a line is understood without what it answers.
+func (s *selector) saysAll(r *searchRoom, line int) bool {
+	d := r.Index.docOf[line]
+	return s.alone > 0 && (len(s.chain) > 1 || d >= 0 && int(r.Index.docs[d].length) > s.alone)
 }
 
 func (s *selector) addLine(l LineRef) {

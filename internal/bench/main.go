@@ -71,6 +71,7 @@ var rows = []row{
 	{"limits", limits},
 	{"kill", kill},
 	{"recall", recall},
+	{"lookback", lookBacks},
 	{"sensitivity", sensitivity},
 	{"large", large},
 	{"growth", growth},

@@ -55,6 +55,33 @@ func recall(ctx context.Context, b *bench) error {
 	return nil
 }
 
+// lookBacks measures the share of the decisions of two months that a question about all of
+// them, or about those of one month, has in its frame.
+func lookBacks(ctx context.Context, b *bench) error {
+	for _, y := range []struct {
+		budget       int
+		whole, month float64
+	}{{4000, 60, 85}, {8000, 85, 95}, {26000, 97, 99}} {
+		var whole, month scores
+		for i := range b.pick(3, 8) {
+			var all scores
+			if err := b.replay(ctx, &all, corpus.MakeLookBack(uint64(i), fmt.Sprintf("past%02d", i)), y.budget); err != nil {
+				return err
+			}
+			for _, s := range all {
+				if s.kind == "month" {
+					month = append(month, s)
+				} else {
+					whole = append(whole, s)
+				}
+			}
+		}
+		b.report("decisions of two months", y.budget, y.whole, whole)
+		b.report("decisions of one month", y.budget, y.month, month)
+	}
+	return nil
+}
+
 // parlours returns the rooms that are measured.
 func (b *bench) parlours(style corpus.WritingStyle) []corpus.Conversation {
 	var rooms []corpus.Conversation
@@ -143,7 +170,7 @@ func (b *bench) report(name string, budget int, target float64, all scores) {
 	evident := slices.DeleteFunc(slices.Clone(all), func(s scored) bool { return !s.evident })
 	mean, half := evident.interval()
 	var kinds []string
-	for _, k := range corpus.Kinds {
+	for _, k := range slices.Concat(corpus.Kinds, corpus.LookBackKinds) {
 		of := slices.DeleteFunc(slices.Clone(evident), func(s scored) bool { return s.kind != k })
 		if len(of) > 0 {
 			m, h := of.interval()

@@ -35,6 +35,9 @@ type RecallQuestion struct {
 // Kinds are the kinds of question, in the order they are reported.
 var Kinds = []string{"single", "several", "when", "who", "changed", "never"}
 
+// LookBackKinds are the kinds of question of [MakeLookBack], in the order they are reported.
+var LookBackKinds = []string{"overview", "decisions", "month"}
+
 // A WritingStyle is how people write.
 type WritingStyle string
 

@@ -84,3 +84,29 @@ func TestDomainsAreWhole(t *testing.T) {
 		}
 	}
 }
+
+// A room to look back at holds its decisions, each in the stretch that is asked about.
+func TestARoomToLookBackAtHoldsItsDecisions(t *testing.T) {
+	r := MakeLookBack(3, "hall")
+	if diff := cmp.Diff(r, MakeLookBack(3, "hall")); diff != "" {
+		t.Errorf("it differs from itself:\n%s", diff)
+	}
+	at := map[string]RoomLine{}
+	for i, l := range r.Lines {
+		if at[l.ID] = l; i > 0 && l.At.Before(r.Lines[i-1].At) {
+			t.Fatalf("line %+v is older than the one before it", l)
+		}
+	}
+	found := map[string]int{}
+	for _, q := range r.Questions {
+		found[q.Kind] += len(q.Evidence)
+		for _, id := range q.Evidence {
+			if l, ok := at[id]; !ok || q.Kind == "month" && !strings.Contains(q.Text, l.At.Month().String()) {
+				t.Errorf("%q is answered by %+v", q.Text, l)
+			}
+		}
+	}
+	if want := map[string]int{"overview": 24, "decisions": 24, "month": 24}; !cmp.Equal(found, want) {
+		t.Errorf("evidence %v, want %v", found, want)
+	}
+}

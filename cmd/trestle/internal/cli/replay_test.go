@@ -151,3 +151,31 @@ func FuzzReadRetold(f *testing.F) {
 		}
 	})
 }
+
+// A question about a stretch of talk has the decisions of it in its frame, nothing beyond its
+// month is chosen, and the frame keeps to the budget.
+func TestAQuestionAboutAMonthHasItsDecisions(t *testing.T) {
+	r := corpus.MakeLookBack(1, "hall")
+	var lines, questions strings.Builder
+	for _, l := range r.Lines {
+		testutil.OK(t, json.NewEncoder(&lines).Encode(l))
+	}
+	for _, q := range r.Questions {
+		testutil.OK(t, json.NewEncoder(&questions).Encode(q))
+	}
+	answers, said, code := replayed(t, lines.String(), questions.String(), "--budget", "8000")
+	if code != 0 || len(answers) != len(r.Questions) {
+		t.Fatalf("exit %v: %s", code, said)
+	}
+	for i, q := range r.Questions {
+		found := 0
+		for _, id := range q.Evidence {
+			if slices.Contains(answers[i].Shown, id) {
+				found++
+			}
+		}
+		if 100*found < 75*len(q.Evidence) || answers[i].Tokens > 8000 || answers[i].Tokens < 7500 {
+			t.Errorf("%q has %d of %d decisions in %d tokens", q.Text, found, len(q.Evidence), answers[i].Tokens)
+		}
+	}
+}
