@@ -19,9 +19,9 @@ type LookBack struct {
 	seats   []*RoomView // as the rooms of the request
 }
 
-// LookBack returns the look back that the words ask for. ok is false where they ask for
-// something else.
-func (v *MindView) LookBack(words string) (look *LookBack, ok bool) {
+// NewLookBack returns the look back that the words ask of a view. ok is false where they ask
+// for something else.
+func NewLookBack(v *MindView, words string) (look *LookBack, ok bool) {
 	look = &LookBack{v: v}
 	return look, look.parse(words)
 }
@@ -44,9 +44,10 @@ func (b *LookBack) Lines(budget int) []RecalledLine {
 	return v.fitRecalled(rs, budget)
 }
 
-// Spare returns how many tokens a tail may have beside the keyframe, the turns and another
-// tail.
-func (v *MindView) Spare(in TailInput) int {
+// Spare returns how many tokens of the view's budget are left beside the keyframe, the turns
+// and a tail.
+func (b *LookBack) Spare(in TailInput) int {
+	v := b.v
 	return v.Budget() - v.Count() - v.Counter.MessageTokens(v.Tail(in).Text)
 }
 
@@ -64,14 +65,14 @@ func (b *LookBack) parse(words string) (ok bool) {
 	ours := me.Terms()
 	named, people := map[*RoomView]bool{}, map[spaces.EntityID]bool{}
 	for _, term := range r.Names {
-		if !slices.Contains(ours, term) && !active.Room.peopleNamed(term, people) && !v.roomsNamed(term, named) {
+		if !slices.Contains(ours, term) && !peopleNamed(active.Room, term, people) && !roomsNamed(v, term, named) {
 			return false
 		}
 	}
 	if len(people) > 0 {
 		r.Sender = func(id spaces.EntityID) bool { return people[id] }
 	}
-	r.Asker = v.newestRef()
+	r.Asker = newestRef(v)
 	for _, s := range v.allRooms() {
 		if len(named) > 0 && !named[s] || r.Kind == recall.LookCounts && len(named) == 0 && s != active {
 			continue
@@ -98,7 +99,7 @@ func withoutMentions(words string) string {
 }
 
 // newestRef returns the newest message that a turn of the open cycle shows.
-func (v *MindView) newestRef() spaces.EventID {
+func newestRef(v *MindView) spaces.EventID {
 	for _, t := range slices.Backward(v.Current) {
 		if n := len(t.Refs); n > 0 {
 			return t.Refs[n-1]
@@ -108,27 +109,27 @@ func (v *MindView) newestRef() spaces.EventID {
 }
 
 // peopleNamed adds to people those whose names have the term, and reports whether any has.
-func (r *SharedRoom) peopleNamed(term string, people map[spaces.EntityID]bool) (any bool) {
+func peopleNamed(r *SharedRoom, term string, people map[spaces.EntityID]bool) (found bool) {
 	for id := range r.speakers.people {
 		q := recall.NewQuery(r.speakers.people[id].label)
 		if slices.Contains(q.Terms(), term) {
-			people[id], any = true, true
+			people[id], found = true, true
 		}
 	}
-	return any
+	return found
 }
 
 // roomsNamed adds to rooms those of the mind whose names have the term, and reports whether
 // any has.
-func (v *MindView) roomsNamed(term string, rooms map[*RoomView]bool) (any bool) {
+func roomsNamed(v *MindView, term string, rooms map[*RoomView]bool) (found bool) {
 	for i := range v.Seats {
 		s := &v.Seats[i]
 		q := recall.NewQuery(v.label(s))
 		if s.Short == term || slices.Contains(q.Terms(), term) {
-			rooms[s], any = true, true
+			rooms[s], found = true, true
 		}
 	}
-	return any
+	return found
 }
 
 // maxCounted is how many people of a room a count lists.
@@ -157,7 +158,7 @@ func (b *LookBack) Counts() string {
 		}
 		out = append(append(out, "LINES in "...), s.Short...)
 		out = append(appendPeriod(out, s.local(r.From), s.local(r.To)), ": "...)
-		out = append(s.Room.appendCounts(out, counts, b.v.me()), '\n')
+		out = append(appendCounts(out, s.Room, counts, b.v.me()), '\n')
 	}
 	return strings.TrimSuffix(string(out), "\n")
 }
@@ -174,7 +175,7 @@ func appendPeriod(b []byte, from, to time.Time) []byte {
 }
 
 // appendCounts renders who wrote how many lines, the most first.
-func (r *SharedRoom) appendCounts(b []byte, counts map[spaces.EntityID]int, me spaces.EntityID) []byte {
+func appendCounts(b []byte, r *SharedRoom, counts map[spaces.EntityID]int, me spaces.EntityID) []byte {
 	ids := make([]spaces.EntityID, 0, len(counts))
 	for id := range counts {
 		ids = append(ids, id)

@@ -141,7 +141,7 @@ func (c *cycle) frame(onto *requestBuffer, pictures []hud.ImageRef, tokens int) 
 // The mind's lock is held.
 func (c *cycle) recall(v *hud.MindView, in *hud.TailInput) {
 	words := c.query()
-	look, looks := v.LookBack(words)
+	look, looks := hud.NewLookBack(v, words)
 	if looks {
 		in.Counts = look.Counts()
 	}
@@ -149,7 +149,7 @@ func (c *cycle) recall(v *hud.MindView, in *hud.TailInput) {
 		c.recalled = []hud.RecalledLine{}
 		switch {
 		case looks:
-			spare := max(c.settings.RecallTokens, v.Spare(*in)-v.Budget()/spareForTurns)
+			spare := max(c.settings.RecallTokens, look.Spare(*in)-v.Budget()/spareForTurns)
 			c.recalled = append(c.recalled, look.Lines(spare)...)
 		case words == "" || !greetings.tellsNothing(words, c.members()):
 			c.recalled = append(c.recalled, v.Recall(words, c.settings.RecallTokens)...)

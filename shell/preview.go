@@ -100,9 +100,9 @@ func (c *cycle) preview(p WakePreview) (PreviewFrame, error) {
 	began := time.Now()
 	turn := v.Inbox(seat, trigger.Seq-1, trigger.Seq, map[spaces.EventID]string{trigger.ID: "preview"}, trigger.At)
 	v.Current = []spaces.TranscriptTurn{turn}
-	if look, ok := v.LookBack(trigger.Text); ok {
+	if look, ok := hud.NewLookBack(v, trigger.Text); ok {
 		in.Counts = look.Counts()
-		in.Recalled = look.Lines(v.Spare(in))
+		in.Recalled = look.Lines(look.Spare(in))
 	} else {
 		in.Recalled = v.Recall(trigger.Text, p.Tokens-v.Count())
 	}

@@ -45,8 +45,13 @@ var lookBackClasses = []struct {
 	class string
 	kind  LookBackKind
 }{
-	{"counts", LookCounts}, {"ask", LookOverview}, {"open", LookQuestions}, {"decided", LookDecisions},
-	{"links", LookLinks}, {"files", LookFiles}, {"happened", LookOverview},
+	{"counts", LookCounts},
+	{"ask", LookOverview},
+	{"open", LookQuestions},
+	{"decided", LookDecisions},
+	{"links", LookLinks},
+	{"files", LookFiles},
+	{"happened", LookOverview},
 }
 
 // ParseLookBack returns what a text asks for that looks back at old talk. ok is false where
