@@ -137,8 +137,8 @@ func (c *cycle) frame(onto *requestBuffer, pictures []hud.ImageRef, tokens int) 
 }
 
 // recall chooses the old lines that the frame shows. Words that look back at old talk have
-// what is left of the budget but for a part, which the cycle's own turns may take.
-// The mind's lock is held.
+// what is left of the budget but for a part, which the cycle's own turns may take; where no
+// line may be recalled they have none either. The mind's lock is held.
 func (c *cycle) recall(v *hud.MindView, in *hud.TailInput) {
 	words := c.query()
 	look, looks := hud.NewLookBack(v, words)
@@ -147,12 +147,11 @@ func (c *cycle) recall(v *hud.MindView, in *hud.TailInput) {
 	}
 	if c.recalled == nil {
 		c.recalled = []hud.RecalledLine{}
-		switch {
-		case looks:
-			spare := max(c.settings.RecallTokens, look.Spare(*in)-v.Budget()/spareForTurns)
-			c.recalled = append(c.recalled, look.Lines(spare)...)
+		switch tokens := c.settings.RecallTokens; {
+		case looks && tokens > 0:
+			c.recalled = append(c.recalled, look.Lines(max(tokens, look.Spare(*in)-v.Budget()/spareForTurns))...)
 		case words == "" || !greetings.tellsNothing(words, c.members()):
-			c.recalled = append(c.recalled, v.Recall(words, c.settings.RecallTokens)...)
+			c.recalled = append(c.recalled, v.Recall(words, tokens)...)
 		}
 	}
 	in.Recalled = c.recalled

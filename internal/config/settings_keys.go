@@ -32,7 +32,7 @@ var settingKeys = []settingKey{
 	{"max_space_acts", "8", "what one run may do in rooms: messages, reactions, edits and deletions", integerSetting(func(s *ResolvedSettings) *int { return &s.MaxSpaceActs }, 1)},
 	{"max_output_tokens", "2000", "output tokens of one model call", tokenSetting(func(s *ResolvedSettings) *int { return &s.MaxOutputTokens }, 16)},
 	{"context_tokens", "32000", "tokens of the context window that are used. Where it is not given, the window that the endpoint tells or that is published of the model counts, at most 64000", tokenSetting(func(s *ResolvedSettings) *int { return &s.ContextTokens }, 1024)},
-	{"recall_tokens", "1500", "tokens of recalled messages in one frame", tokenSetting(func(s *ResolvedSettings) *int { return &s.RecallTokens }, 0)},
+	{"recall_tokens", "1500", "tokens of recalled messages in one frame; a question that looks back at a time, such as `what was decided in March?`, may take what is left of the budget. `0` recalls none", tokenSetting(func(s *ResolvedSettings) *int { return &s.RecallTokens }, 0)},
 	{"across", "true", "whether a direct chat may be shown what its person has read in the agent's other rooms", boolSetting(func(s *ResolvedSettings) *bool { return &s.Across })},
 	{"parallel", "8", "concurrent cycles of one mind", integerSetting(func(s *ResolvedSettings) *int { return &s.Parallel }, 1)},
 
