@@ -67,7 +67,7 @@ var dateWords = map[string]string{
 	"day": "day", "days": "day", "tag": "day", "tage": "day", "tagen": "day", "jour": "day", "jours": "day", "día": "day", "días": "day",
 	"week": "week", "weeks": "week", "woche": "week", "wochen": "week", "semaine": "week", "semaines": "week", "semana": "week", "semanas": "week", "fortnight": "fortnight",
 	"month": "month", "months": "month", "monat": "month", "monate": "month", "monaten": "month", "mois": "month", "mes": "month", "meses": "month",
-	"year": "year", "years": "year", "jahr": "year", "jahre": "year", "jahren": "year", "an": "", "année": "year", "año": "year",
+	"year": "year", "years": "year", "jahr": "year", "jahre": "year", "jahren": "year", "année": "year", "año": "year",
 	"hour": "hour", "hours": "hour", "stunde": "hour", "stunden": "hour", "heures": "hour", "horas": "hour",
 	"weekend": "weekend", "wochenende": "weekend",
 	"ago": "ago", "vor": "vor",
@@ -248,7 +248,7 @@ func (t *datedText) relative(i int) (dateRange, int) {
 		return days(-1, 0), 1
 	case "before yesterday":
 		return days(-2, -1), 1
-	case "weekend", "wochenende":
+	case "weekend":
 		return weekend(today), 1
 	case "this":
 		return t.within(today, dateWords[t.word(i+1)])
