@@ -118,9 +118,9 @@ var (
 // An openCall is a call under way.
 type openCall struct {
 	request CallRequest
-	sent    sentMark // the server may have received it
-	cancel  context.CancelCauseFunc
-	atEnd   func(func()) (forget func() bool) // has a function called when the call ends
+	sent    sentMark                          // the server may have received it
+	cancel  context.CancelCauseFunc           // ends what was sent in one session
+	atEnd   func(func()) (forget func() bool) // has a function called when that ends
 	timer   *time.Timer
 	timeout time.Duration
 	asking  sync.Mutex // one question at a time
@@ -138,8 +138,7 @@ func (s *ToolServer) Call(ctx context.Context, r CallRequest) (CallResult, error
 	defer cancel(nil)
 	timer := time.AfterFunc(s.o.CallTimeout, func() { cancel(errCallTimeout) })
 	defer timer.Stop()
-	call := &openCall{request: r, cancel: cancel, timer: timer, timeout: s.o.CallTimeout}
-	call.atEnd = func(f func()) func() bool { return context.AfterFunc(ctx, f) }
+	call := &openCall{request: r, timer: timer, timeout: s.o.CallTimeout}
 	select {
 	case s.slots <- struct{}{}:
 		defer func() { <-s.slots }()
@@ -154,9 +153,12 @@ func (s *ToolServer) Call(ctx context.Context, r CallRequest) (CallResult, error
 		}
 		call.sent.again() // requests of the connection itself may have been refused
 		result, err := live.callTool(ctx, call)
-		if attempt == 0 && errors.Is(err, errSessionGone) {
-			s.forget(live) // the server did not do it: it knows no such session
-			continue
+		if errors.Is(err, errSessionGone) { // the server did not do it
+			s.forget(live)
+			if attempt == 0 {
+				continue
+			}
+			err = &CallError{Kind: Unavailable, Err: errSessionGone}
 		}
 		if err == nil {
 			s.noteAnswer()
@@ -183,6 +185,11 @@ func isObject(text json.RawMessage) bool {
 
 // callTool calls until the server gives a result or asks.
 func (l *liveSession) callTool(ctx context.Context, call *openCall) (CallResult, error) {
+	// The end of the session ends what is sent in it, not the call, which may be made again.
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	call.cancel = cancel
+	call.atEnd = func(f func()) func() bool { return context.AfterFunc(ctx, f) }
 	token, err := l.register(call)
 	if err != nil {
 		return CallResult{}, err
@@ -367,7 +374,7 @@ func (l *liveSession) register(call *openCall) (string, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.over {
-		return "", &CallError{Kind: Unavailable, Err: errConnectionLost}
+		return "", errSessionGone
 	}
 	l.tokens++
 	token := strconv.Itoa(l.tokens)

@@ -30,7 +30,7 @@ const (
 	maxProductName  = 100
 )
 
-// errSessionGone ends a session that the server no longer knows.
+// errSessionGone ends a session that the server no longer knows, and refuses calls in one that has ended.
 var errSessionGone = errors.New("the server has forgotten the session")
 
 // A liveSession is one connection to a server.
