@@ -89,8 +89,9 @@ func (v *MindView) Tail(in TailInput) FrameTail {
 // WaitOver returns the turn that reports the end of a wait as the result of the call
 // that asked:
 //
-//	RESULT call_7: replied, of what you asked #o3 in s1. Max (agent) replied #a9; Zoe (agent) silent ← TRIGGER
+//	RESULT call_7: partial (1 of 2 needed), of what you asked #o3 in s1. Max (agent) replied #a9; Zoe (agent) left the room ← TRIGGER
 //	RESULT call_8: replied, of what you asked #p1 in s1. Kai (human) chose 2 "Wednesday" ← TRIGGER
+//	RESULT call_9: replied (1 of 1 needed), of what you asked #q2 in s1. Max (agent) replied #a9. No longer waited for: Zoe (agent) ← TRIGGER
 //
 // The answers themselves are shown by the inbox that follows.
 func (v *MindView) WaitOver(wait *spaces.PendingWait) spaces.TranscriptTurn {
@@ -225,7 +226,12 @@ func (w *tailWriter) wait(wait *spaces.PendingWait) {
 	w.b = append(w.b, ", from "...)
 	switch left, s := wait.Missing(), w.v.Seat(wait.Space); {
 	case len(left) > 0 && s != nil:
+		if more := wait.Needed() - wait.Replies(); more < len(left) {
+			w.b = append(strconv.AppendInt(w.b, int64(more), 10), " of "...)
+		}
 		w.b = s.Room.appendPeople(w.b, left, w.v.me())
+	case wait.Need > 1:
+		w.b = append(strconv.AppendInt(w.b, int64(wait.Need-wait.Replies()), 10), " more"...)
 	case wait.People:
 		w.b = append(w.b, "a person"...)
 	default:
@@ -245,7 +251,12 @@ func (w *tailWriter) question(wait *spaces.PendingWait) {
 // waitResult renders the outcome of a wait.
 func (w *tailWriter) waitResult(wait *spaces.PendingWait) {
 	w.b = append(append(append(w.b, "RESULT "...), callName(wait.Call)...), ": "...)
-	w.b = append(append(w.b, word(string(wait.Outcome))...), ", of what you asked "...)
+	w.b = append(w.b, word(string(wait.Outcome))...)
+	if len(wait.Who) > 1 || wait.Need > 1 {
+		w.b = strconv.AppendInt(append(w.b, " ("...), int64(wait.Replies()), 10)
+		w.b = append(strconv.AppendInt(append(w.b, " of "...), int64(wait.Needed()), 10), " needed)"...)
+	}
+	w.b = append(w.b, ", of what you asked "...)
 	w.question(wait)
 	s := w.v.Seat(wait.Space)
 	b := w.b
@@ -262,7 +273,7 @@ func (w *tailWriter) waitResult(wait *spaces.PendingWait) {
 			b = strconv.AppendInt(append(b, "chose "...), int64(a.Choice), 10)
 			b = appendQuoted(append(b, ' '), wait.Options[a.Choice-1])
 		} else {
-			b = append(b, word(string(a.Outcome))...)
+			b = append(b, outcomeText(a.Outcome)...)
 		}
 		if s == nil {
 			continue
@@ -272,10 +283,34 @@ func (w *tailWriter) waitResult(wait *spaces.PendingWait) {
 		}
 	}
 	if left := wait.Missing(); len(left) > 0 && s != nil {
-		b = append(b, ". No answer of "...)
+		b = append(b, ". No longer waited for: "...)
 		b = s.Room.appendPeople(b, left, w.v.me())
 	}
 	w.b = b
+}
+
+// outcomeText says what became of one who was asked.
+func outcomeText(o spaces.WaitOutcome) string {
+	switch o {
+	case spaces.WaitLeft:
+		return "left the room"
+	case spaces.WaitStopped:
+		return "was stopped"
+	case spaces.WaitDenied:
+		return "is muted or was not woken"
+	case spaces.WaitFailed:
+		return "failed"
+	case spaces.WaitSilent:
+		return "read it and said nothing"
+	case spaces.WaitNotDelivered:
+		return "was not reached"
+	case spaces.WaitBudget:
+		return "was held back by a limit"
+	case spaces.WaitTimeout:
+		return "did not answer in time"
+	case spaces.WaitReplied, spaces.WaitPartial:
+	}
+	return word(string(o))
 }
 
 // callName returns the id of a call without the characters that could break a line:

@@ -6,7 +6,7 @@ import "testing"
 func TestWhatDoesNotFitIsToldInPlainWords(t *testing.T) {
 	c := NewCatalogue(false)
 	for _, x := range []struct{ act, args, want string }{
-		{"send_message", `{"txt":"hi"}`, `There is no argument "txt"; there are account, broadcast, instruction, more, reply_to, space, text, thread, wait, why.`},
+		{"send_message", `{"txt":"hi"}`, `There is no argument "txt"; there are account, answers, broadcast, instruction, more, reply_to, space, text, thread, wait, why.`},
 		{"send_reply", `{}`, `The argument "text" is missing.`},
 		{"timer", `{"seconds":"ten","note":"x"}`, `The argument "seconds" must be a whole number, and it is a text.`},
 		{"timer", `{"seconds":1.5,"note":"x"}`, `The argument "seconds" must be a whole number, and it is a number.`},

@@ -20,6 +20,7 @@ type sendMessage struct {
 	Thread      string `json:"thread,omitempty" jsonschema:"default: that of the message that woke you"`
 	Broadcast   bool   `json:"broadcast,omitempty" jsonschema:"in a thread: show it in the room, too"`
 	Wait        bool   `json:"wait,omitempty" jsonschema:"until those named with @, or anybody, have answered"`
+	Answers     string `json:"answers,omitempty" jsonschema:"waits for so many of them: any, a number, or all (default)"`
 	Why         string `json:"why,omitempty" jsonschema:"for another space: what led to this"`
 	Account     string `json:"account,omitempty" jsonschema:"your line about this wake"`
 	More        bool   `json:"more,omitempty" jsonschema:"something is left to do after this"`
@@ -28,6 +29,10 @@ type sendMessage struct {
 func (a sendMessage) perform(s *stepContext) toolResult {
 	room, out := s.room(a.Space)
 	if room == nil {
+		return out
+	}
+	need, out := s.answersNeeded(a.Answers)
+	if need < 0 {
 		return out
 	}
 	text, out := a.words(s, room)
@@ -40,9 +45,12 @@ func (a sendMessage) perform(s *stepContext) toolResult {
 	e.Broadcast = a.Broadcast
 	s.account, s.more = cmp.Or(strings.TrimSpace(a.Account), s.account), s.more || a.More
 	s.speaks(&e, room, a.Why)
-	if a.Wait {
-		out = s.await(e, room, spaces.WaitSpec{Who: e.Mention, Due: s.now.Add(s.settings.WaitTimeout)})
-	} else {
+	switch all := strings.EqualFold(strings.TrimSpace(a.Answers), answersAll); {
+	case all && len(e.Mention) == 0:
+		return s.deny("names_no_one", `answers "all" counts those whom the text names, and it names no member.`, `Name them with @, or write "any" or a number.`)
+	case a.Wait || a.Answers != "":
+		out = s.await(e, room, spaces.WaitSpec{Who: e.Mention, Need: need, Due: s.now.Add(s.settings.WaitTimeout)})
+	default:
 		out = s.do(e)
 	}
 	if out.ok && a.composes() {
@@ -87,9 +95,10 @@ func (s *stepContext) speaks(e *spaces.RoomEffect, room *hud.SharedRoom, why str
 }
 
 type sendReply struct {
-	Text string `json:"text" jsonschema:"what to answer to the message that woke you, as Markdown"`
-	Wait bool   `json:"wait,omitempty" jsonschema:"as in send_message"`
-	More bool   `json:"more,omitempty" jsonschema:"as in send_message"`
+	Text    string `json:"text" jsonschema:"what to answer to the message that woke you, as Markdown"`
+	Wait    bool   `json:"wait,omitempty" jsonschema:"as in send_message"`
+	Answers string `json:"answers,omitempty" jsonschema:"as in send_message"`
+	More    bool   `json:"more,omitempty" jsonschema:"as in send_message"`
 }
 
 func (a sendReply) perform(s *stepContext) toolResult {
@@ -105,7 +114,7 @@ func (a sendReply) perform(s *stepContext) toolResult {
 	if m == nil {
 		return s.deny("no_trigger", "The message that woke you is in another space.", "enter_space first, or use send_message with space.")
 	}
-	return sendMessage{Text: a.Text, ReplyTo: hud.ShortID(m.Seq), Wait: a.Wait, More: a.More}.perform(s)
+	return sendMessage{Text: a.Text, ReplyTo: hud.ShortID(m.Seq), Wait: a.Wait, Answers: a.Answers, More: a.More}.perform(s)
 }
 
 type react struct {

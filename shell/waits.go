@@ -1,17 +1,41 @@
 package shell
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/trestle-bridge/trestle/hud"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// await says a message and ends the cycle until it is answered: by everybody whom w
-// names, or, where it names no member, by any, a person if there is one in the
+// The words that say in place of a number how many of those asked are waited for.
+const (
+	answersAll = "all"
+	answersAny = "any"
+)
+
+// answersNeeded reads how many answers a message waits for, as [spaces.WaitSpec] has it;
+// for other words the number is -1 and the result a denial.
+func (s *stepContext) answersNeeded(words string) (int, toolResult) {
+	switch words := strings.ToLower(strings.TrimSpace(words)); words {
+	case "", answersAll:
+		return 0, toolResult{}
+	case answersAny:
+		return 1, toolResult{}
+	default:
+		if n, err := strconv.Atoi(words); err == nil && n > 0 {
+			return n, toolResult{}
+		}
+		return -1, s.deny("bad_answers", "answers is "+hud.Quote(words)+", which is neither all, any nor a number from 1.", `Write "all", "any" or a number such as "2", and name those who are asked with @ in the text.`)
+	}
+}
+
+// await says a message and ends the cycle until it is answered: by those whom w names, as
+// many as it needs, or, where it names no member, by any, people if there are some in the
 // room (BLU-14, R-7).
 func (s *stepContext) await(e spaces.RoomEffect, room *hud.SharedRoom, w spaces.WaitSpec) toolResult {
 	if s.branch != "" {
@@ -36,6 +60,13 @@ func (s *stepContext) await(e spaces.RoomEffect, room *hud.SharedRoom, w spaces.
 			asked = append(asked, map[string]string{"entityId": string(m.ID), "entityName": name})
 		}
 	}
+	if len(named) > 0 && len(w.Who) == 0 {
+		return s.deny("only_you", "You cannot wait for yourself.", "Name another member with @, or name no one to wait for anybody.")
+	}
+	if could := mayAnswer(room, others, &w); could >= 0 && w.Need > could {
+		return s.deny("too_few_asked", fmt.Sprintf("You want %d answers and ask %d who can give one (%s). Each member counts once, you do not count.",
+			w.Need, could, cmp.Or(strings.Join(names, ", "), "the members of this space")), `Name more members with @, or write a smaller number, "all" or "any".`)
+	}
 	e.Wait = &w
 	s.stop, s.stopDetail = spaces.StopWaitingReply, "for "+waitedFor(e.Wait, names)
 	out := s.do(e)
@@ -43,13 +74,38 @@ func (s *stepContext) await(e spaces.RoomEffect, room *hud.SharedRoom, w spaces.
 	return out
 }
 
+// mayAnswer returns how many members can answer, each once; -1 where not all are known.
+func mayAnswer(room *hud.SharedRoom, others []spaces.SpaceMember, w *spaces.WaitSpec) (n int) {
+	switch {
+	case len(w.Who) > 0:
+		return len(w.Who)
+	case !room.Space().Closed:
+		return -1
+	}
+	for _, m := range others {
+		if !w.People || m.Kind == spaces.Human {
+			n++
+		}
+	}
+	return n
+}
+
 // waitedFor names those a message waits for.
 func waitedFor(a *spaces.WaitSpec, names []string) string {
+	who := strings.Join(names, ", ")
 	switch {
+	case len(names) > 1 && a.Need == 1:
+		return "any of " + who
+	case len(names) > 1 && a.Need > 1:
+		return strconv.Itoa(a.Need) + " of " + who
 	case len(names) > 0:
-		return strings.Join(names, ", ")
+		return who
+	case a.People && a.Need > 1:
+		return strconv.Itoa(a.Need) + " people"
 	case a.People:
 		return "a person"
+	case a.Need > 1:
+		return strconv.Itoa(a.Need) + " members"
 	}
 	return "anybody"
 }
@@ -95,7 +151,7 @@ func (c *cycle) hear(v *hud.MindView) {
 			}
 		}
 		c.ended = append(c.ended, spaces.ToolReturned{
-			Cycle: c.wake.Cycle.ID, Step: c.step, CallID: w.Call, OK: w.Outcome == spaces.WaitReplied, Note: string(w.Outcome), Refs: refs,
+			Cycle: c.wake.Cycle.ID, Step: c.step, CallID: w.Call, OK: w.Replies() > 0 && w.Outcome != spaces.WaitTimeout, Note: string(w.Outcome), Refs: refs,
 		})
 	}
 }

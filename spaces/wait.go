@@ -12,9 +12,13 @@ type WaitOutcome string
 
 // The outcomes of a wait.
 const (
-	WaitReplied      WaitOutcome = "replied"
-	WaitDeclined     WaitOutcome = "declined" // will not answer: muted, stopped, failed, or gone
-	WaitSilent       WaitOutcome = "silent"   // an agent read it and said nothing
+	WaitReplied      WaitOutcome = "replied" // of a whole wait: as many as it needs
+	WaitPartial      WaitOutcome = "partial" // of a whole wait alone: some replied, fewer than it needs, and no more will
+	WaitLeft         WaitOutcome = "left"    // the room
+	WaitStopped      WaitOutcome = "stopped" // by a person
+	WaitDenied       WaitOutcome = "denied"  // muted, or the question may not wake the agent
+	WaitFailed       WaitOutcome = "failed"  // an agent's run ended with an error
+	WaitSilent       WaitOutcome = "silent"  // an agent read it and said nothing
 	WaitNotDelivered WaitOutcome = "not_delivered"
 	WaitBudget       WaitOutcome = "budget_stopped" // a limit keeps it from answering
 	WaitTimeout      WaitOutcome = "timeout"
@@ -23,10 +27,13 @@ const (
 // A WaitSpec says which answers a message waits for.
 type WaitSpec struct {
 	Call string // of the act that asked
-	// Who must all answer. When it is empty, the first answer ends the wait: of a person
-	// if People is set, else of any sender.
+	// Who are asked. When it is empty, anyone is: any person if People is set, else any
+	// sender.
 	Who    []EntityID
 	People bool
+	// Need is how many of those asked must answer. With 0 the wait lasts until it is known
+	// of each in Who whether they answer, and with an empty Who until the first answer.
+	Need int
 	// Options are what one person chooses from, by a button or in words; none for a
 	// question that any words answer.
 	Options []string
@@ -128,25 +135,57 @@ func (w *PendingWait) Awaits(who EntityID) bool {
 	return w.Outcome == "" && slices.Contains(w.Who, who) && !slices.ContainsFunc(w.Answers, func(a WaitAnswer) bool { return a.Who == who })
 }
 
-// Take notes what became of one who was asked, and reports whether the wait is over
-// with that. Who was not named ends it only by an answer. A wait that some of many
-// answered is replied.
+// Needed returns how many answers make the wait replied.
+func (w *PendingWait) Needed() int {
+	if w.Need == 0 {
+		return max(1, len(w.Who))
+	}
+	return w.Need
+}
+
+// Replies returns how many of those who were asked have answered.
+func (w *PendingWait) Replies() (n int) {
+	for _, a := range w.Answers {
+		if a.Outcome == WaitReplied {
+			n++
+		}
+	}
+	return n
+}
+
+// Take notes what became of one who was asked, once for each, and reports whether the wait
+// is over with that: as many as it needs have answered, or fewer can. Who was not named
+// changes it only by an answer. A wait that no one answered has the outcome of the first
+// of whom it knows.
 func (w *PendingWait) Take(a WaitAnswer) bool {
-	if w.Outcome != "" || len(w.Who) > 0 && !w.Awaits(a.Who) {
+	known := slices.ContainsFunc(w.Answers, func(b WaitAnswer) bool { return a.Who == b.Who })
+	if w.Outcome != "" || known || len(w.Who) > 0 && !w.Awaits(a.Who) {
 		return false
 	}
 	if len(w.Who) == 0 && a.Outcome != WaitReplied && a.Outcome != WaitNotDelivered {
 		return false
 	}
 	w.Answers = append(w.Answers, a)
-	if len(w.Answers) < len(w.Who) {
-		return false
-	}
-	w.Outcome = w.Answers[0].Outcome
-	if slices.ContainsFunc(w.Answers, func(a WaitAnswer) bool { return a.Outcome == WaitReplied }) {
+	replied, left := w.Replies(), len(w.Who)-len(w.Answers)
+	switch {
+	case replied >= w.Needed():
 		w.Outcome = WaitReplied
+	case len(w.Who) == 0 && a.Outcome == WaitReplied, w.Need == 0 && left > 0, len(w.Who) > 0 && replied+left >= w.Needed():
+		return false
+	case replied > 0:
+		w.Outcome = WaitPartial
+	default:
+		w.Outcome = w.Answers[0].Outcome
 	}
 	return true
+}
+
+// Expire ends the wait at its time: who has not answered by then did not.
+func (w *PendingWait) Expire() {
+	for _, who := range w.Missing() {
+		w.Answers = append(w.Answers, WaitAnswer{Who: who, Outcome: WaitTimeout})
+	}
+	w.Outcome = WaitTimeout
 }
 
 // Missing returns those that were named and of whom nothing is known.
@@ -158,6 +197,11 @@ func (w *PendingWait) Missing() []EntityID {
 		}
 	}
 	return out
+}
+
+// EndedBy reports whether an event is the answer that ended the wait.
+func (w *PendingWait) EndedBy(e EventID) bool {
+	return w.Outcome != "" && e != "" && len(w.Answers) > 0 && w.Answers[len(w.Answers)-1].Event == e
 }
 
 // AnsweredBy reports whether an event is among the answers.

@@ -851,8 +851,9 @@ create table waits (
     message  text collate "C" not null, -- event of the question
     seq      bigint not null, -- of the message
     call     text collate "C" not null, -- tool call that asked
-    who      text collate "C" not null, -- JSON array of entities; all of them have to answer
+    who      text collate "C" not null, -- JSON array of entities that are asked; empty: anyone
     people   bigint not null, -- 1: without named entities only people's answers count
+    need     bigint not null, -- how many must answer; 0: each named one, or the first of anyone
     options  text collate "C" not null, -- JSON array of texts to choose from; empty: any words answer
     root     text collate "C" not null,
     depth    bigint not null,

@@ -814,8 +814,9 @@ create table waits (
     message  text    not null, -- event of the question
     seq      integer not null, -- of the message
     call     text    not null, -- tool call that asked
-    who      text    not null, -- JSON array of entities; all of them have to answer
+    who      text    not null, -- JSON array of entities that are asked; empty: anyone
     people   integer not null, -- 1: without named entities only people's answers count
+    need     integer not null, -- how many must answer; 0: each named one, or the first of anyone
     options  text    not null, -- JSON array of texts to choose from; empty: any words answer
     root     text    not null,
     depth    integer not null,

@@ -96,6 +96,7 @@ type waitRow struct {
 	Seq     int64               `json:"seq"`
 	Call    string              `json:"call"`
 	Who     []spaces.EntityID   `json:"waitingFor"` // empty: anyone, or any person
+	Need    int                 `json:"need"`       // how many of them must answer
 	Due     time.Time           `json:"due"`
 	Outcome spaces.WaitOutcome  `json:"outcome,omitempty"` // empty as long as it lasts
 	Answers []spaces.WaitAnswer `json:"answers"`
@@ -271,7 +272,7 @@ func (api *RunAPI) DescribeRun(run console.Run) RunAnswer {
 		a.Lost = append(a.Lost, lostRow{x.Account, x.Chat})
 	}
 	for _, x := range run.Waits {
-		a.Waits = append(a.Waits, waitRow{x.Cycle, x.Space, x.Message, x.Seq, x.Call, console.NonNil(x.Who), x.Due, x.Outcome, console.NonNil(x.Answers)})
+		a.Waits = append(a.Waits, waitRow{x.Cycle, x.Space, x.Message, x.Seq, x.Call, console.NonNil(x.Who), x.Needed(), x.Due, x.Outcome, console.NonNil(x.Answers)})
 	}
 	for _, x := range run.Rated {
 		a.Feedback = append(a.Feedback, FeedbackRow{x.Event, personRow{x.Who, x.Name}, x.Rating, x.Why, x.At})

@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	insertWait engine.QueryText = `insert into waits (cycle, agent, circle, space, thread, message, seq, call, who, people, options, root, depth, started, due, state)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, 'open')`
+	insertWait engine.QueryText = `insert into waits (cycle, agent, circle, space, thread, message, seq, call, who, people, need, options, root, depth, started, due, state)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, 'open')`
 	roomWaits engine.QueryText = `select exists (select 1 from waits where space = $1 and state <> 'told')`
 	openWaits engine.QueryText = `select ` + tables.WaitColumns + ` from waits w where w.space = $1 and w.state <> 'told' and w.state = 'open' order by w.started, w.cycle`
 	mindWaits engine.QueryText = `select ` + tables.WaitColumns + ` from waits w
@@ -24,7 +24,7 @@ where w.space = $3 and w.state <> 'told' and w.agent = $1 and w.circle = $2 and 
 
 	noteAnswers engine.QueryText = `update waits set answers = $2 where cycle = $1`
 	endWait     engine.QueryText = `update waits set answers = $2, outcome = $3, state = 'over', due = $4 where cycle = $1`
-	tellWait    engine.QueryText = `update waits set outcome = $2, state = 'told', woke = $3 where cycle = $1`
+	tellWait    engine.QueryText = `update waits set outcome = $2, answers = $4, state = 'told', woke = $3 where cycle = $1`
 	returnWaits engine.QueryText = `update waits set woke = '', due = $2, attempts = attempts + 1,
   state = case when attempts + 1 >= $3 then 'told' else 'over' end where woke = $1 and woke <> ''`
 	spareWaits engine.QueryText = `update waits set woke = '', due = $2, attempts = case when attempts < $3 then attempts + 1 else attempts end,
@@ -50,7 +50,7 @@ func (k *stepTx) storeWait(ctx context.Context, a *spaces.WaitSpec, e spaces.Eve
 	}
 	r.hasWaits = true
 	err = k.Run(ctx, insertWait, string(k.commit.Step.Cycle), string(k.mind.Agent), string(k.mind.Circle), string(e.Space), string(e.Thread), string(e.ID), e.Seq,
-		a.Call, engine.EncodeList(a.Who), a.People, engine.EncodeList(a.Options), string(e.Root), e.Depth, engine.ToMillis(k.commit.At), engine.CeilMillis(k.Clock().ToShared(a.Due)))
+		a.Call, engine.EncodeList(a.Who), a.People, a.Need, engine.EncodeList(a.Options), string(e.Root), e.Depth, engine.ToMillis(k.commit.At), engine.CeilMillis(k.Clock().ToShared(a.Due)))
 	if err != nil {
 		return fmt.Errorf("store wait: %w", err)
 	}
@@ -71,7 +71,7 @@ func (t *waitTx) claimEnded(ctx context.Context, m spaces.Mind, space spaces.Spa
 	var ends []spaces.PendingWait
 	for _, w := range waits {
 		if w.Outcome == "" {
-			w.Outcome = spaces.WaitTimeout
+			w.Expire()
 			if err := t.closeQuestion(ctx, w, "No one answered in time.", at); err != nil {
 				return nil, err
 			}
@@ -102,7 +102,7 @@ func (t *waitTx) mayContinue(ctx context.Context, w spaces.PendingWait) (bool, e
 
 // markTold ends a wait: it has woken a cycle, or wakes none.
 func (t *waitTx) markTold(ctx context.Context, w spaces.PendingWait, cycle spaces.CycleID) error {
-	if err := t.Run(ctx, tellWait, string(w.Cycle), string(w.Outcome), string(cycle)); err != nil {
+	if err := t.Run(ctx, tellWait, string(w.Cycle), string(w.Outcome), string(cycle), engine.EncodeList(w.Answers)); err != nil {
 		return fmt.Errorf("end wait of %s: %w", w.Cycle, err)
 	}
 	delete(t.cache.accounts, cycle)
@@ -234,7 +234,7 @@ func (t *waitTx) settleByEvent(ctx context.Context, e spaces.Event, asks *spaces
 	}
 	if left, ok := e.Body.(spaces.MemberLeft); ok {
 		return t.settle(ctx, e.Space, e.RecvAt, func(*spaces.PendingWait) []spaces.WaitAnswer {
-			return []spaces.WaitAnswer{{Who: left.Who, Outcome: spaces.WaitDeclined}}
+			return []spaces.WaitAnswer{{Who: left.Who, Outcome: spaces.WaitLeft}}
 		})
 	}
 	said, ok := e.Body.(spaces.MessagePosted)
@@ -268,7 +268,7 @@ func (t *waitTx) settleUnanswered(ctx context.Context, a spaces.AgentID, space s
 
 // settleWaitsForAgent settles the waits for the agent of a cycle that ends.
 func (k *stepTx) settleWaitsForAgent(ctx context.Context) error {
-	outcome := spaces.WaitDeclined
+	outcome := spaces.WaitFailed
 	switch k.commit.Close.Stop {
 	case spaces.StopWaitingReply, spaces.StopWaitingTool:
 		return nil // it may reply when its own wait is over
@@ -276,7 +276,9 @@ func (k *stepTx) settleWaitsForAgent(ctx context.Context) error {
 		outcome = spaces.WaitSilent
 	case spaces.StopBudget:
 		outcome = spaces.WaitBudget
-	case spaces.StopMaxRetries, spaces.StopTimeout, spaces.StopModelError, spaces.StopCancelled, spaces.StopCoordinator,
+	case spaces.StopCancelled:
+		outcome = spaces.WaitStopped
+	case spaces.StopMaxRetries, spaces.StopTimeout, spaces.StopModelError, spaces.StopCoordinator,
 		spaces.StopNoCapableAgent, spaces.StopDependencyFailed:
 	}
 	r, err := k.space.load(ctx, k.trigger)
@@ -328,14 +330,16 @@ func (t *waitTx) settleIgnored(ctx context.Context, e tables.InboxEntry, waits [
 		return nil
 	}
 	for _, w := range waits {
-		if w.Outcome != "" && w.AnsweredBy(e.Event) {
+		if w.EndedBy(e.Event) {
 			if err := t.markTold(ctx, w, ""); err != nil {
 				return err
 			}
 		}
 	}
-	outcome := spaces.WaitDeclined
+	outcome := spaces.WaitDenied
 	switch reason {
+	case shell.GateStopped:
+		outcome = spaces.WaitStopped
 	case shell.GateDepth, shell.GateRun, shell.GateBudget, shell.GateSender:
 		outcome = spaces.WaitBudget
 	}

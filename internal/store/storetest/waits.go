@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"sync"
 	"testing"
 	"time"
 
@@ -14,6 +15,11 @@ var waitTests = map[string]func(*testing.T, *world){
 	"WaitTimesOutOnceAlsoOverARestart":      waitTimeout,
 	"WaitForSeveralLastsUntilAllHaveSpoken": waitForAll,
 	"WaitKnowsWhyNobodyAnswers":             waitUnanswered,
+	"WaitForSomeEndsWithEnoughAnswers":      waitForSome,
+	"WaitForSomeEndsWhenTooFewCanAnswer":    waitUnmet,
+	"WaitSaysWhoDidNotAnswerInTime":         waitLate,
+	"WaitForSomeOfAnybodyCountsSenders":     waitForPeople,
+	"TwoAnswersAtOnceEndAWaitOnce":          waitRaced,
 	"WaitForAPersonCannotBeAnsweredUnsent":  waitUndelivered,
 	"StopForgetsWaits":                      waitHalted,
 	"WaitGoesBackWithItsCycle":              waitReturned,
@@ -165,7 +171,7 @@ func waitUnanswered(t *testing.T, w *world) {
 	w.over(silent, 0)
 	w.over(w.ended(ada, room, spaces.WaitSilent), 0)
 
-	for reason, want := range map[string]spaces.WaitOutcome{"muted": spaces.WaitDeclined, "depth": spaces.WaitBudget} {
+	for reason, want := range map[string]spaces.WaitOutcome{"muted": spaces.WaitDenied, "stopped": spaces.WaitStopped, "depth": spaces.WaitBudget} {
 		asks()
 		w.claimAs(holder, bea, room, func(j spaces.GateInput) []spaces.GateDecision {
 			verdicts := wakeNone(j)
@@ -179,7 +185,143 @@ func waitUnanswered(t *testing.T, w *world) {
 
 	asks()
 	w.ok(w.s.Border.Dismiss(t.Context(), spaces.AgentRemoval{Space: room, Agents: []spaces.AgentID{"bea"}, At: w.now}))
-	w.over(w.ended(ada, room, spaces.WaitDeclined), 0)
+	w.over(w.ended(ada, room, spaces.WaitLeft), 0)
+}
+
+// outcomes returns what became of each of those who were asked.
+func outcomes(w spaces.PendingWait) map[spaces.EntityID]spaces.WaitOutcome {
+	all := map[spaces.EntityID]spaces.WaitOutcome{}
+	for _, a := range w.Answers {
+		all[a.Who] = a.Outcome
+	}
+	return all
+}
+
+// people has persons speak in a room and returns who they are.
+func (w *world) people(room spaces.SpaceID, names ...string) (who []spaces.EntityID) {
+	w.t.Helper()
+	for _, name := range names {
+		who = append(who, w.say(room, name, "I am here").Actor)
+	}
+	return who
+}
+
+// Any of two: the first answer ends the wait, and the second is a message like any other.
+func waitForSome(t *testing.T, w *world) {
+	room := w.family()
+	who := w.people(room, "zoe", "kai")
+	w.ask(ada, room, "@zoe or @kai?", spaces.WaitSpec{Who: who, Need: 1})
+	w.settleAll(w.due())
+	answer := w.say(room, "kai", "yes")
+	w.s = w.s.Restart(t, false)
+	if n := len(w.lasting(ada)); n != 0 {
+		t.Fatalf("ada waits for %d answers after the first of any", n)
+	}
+	wake := w.ended(ada, room, spaces.WaitReplied)
+	testutil.Same(t, "answers", []spaces.WaitAnswer{{Who: who[1], Outcome: spaces.WaitReplied, Event: answer.ID}}, wake.Waits[0].Answers)
+	testutil.Same(t, "missing", who[:1], wake.Waits[0].Missing())
+	w.over(wake, 0)
+	w.say(room, "zoe", "yes, too")
+	late := w.woken(ada, room)
+	if len(late.Waits) != 0 {
+		t.Errorf("the second answer ended %+v", late.Waits)
+	}
+	w.rest(late, 0)
+}
+
+// Two of three: when two of them can answer no more the wait is over, whatever the third does.
+func waitUnmet(t *testing.T, w *world) {
+	room := w.family("ada", "bea")
+	who := append(w.people(room, "zoe", "kai"), bea.Agent.Entity())
+	w.ask(ada, room, "@zoe, @kai, @bea?", spaces.WaitSpec{Who: who, Need: 2})
+	w.settleAll(w.due())
+	w.record(w.fact(room, "", spaces.MemberLeft{Who: who[0]}))
+	if n := len(w.lasting(ada)); n != 1 {
+		t.Fatalf("ada waits for %d answers while two can come", n)
+	}
+	w.over(w.woken(bea, room), 0) // says nothing
+	ended := w.ended(ada, room, spaces.WaitLeft)
+	testutil.Same(t, "outcomes", map[spaces.EntityID]spaces.WaitOutcome{who[0]: spaces.WaitLeft, who[2]: spaces.WaitSilent}, outcomes(ended.Waits[0]))
+	w.over(ended, 0)
+
+	// All of two: the one who is left is waited for.
+	w.people(room, "zoe")
+	w.ask(ada, room, "@zoe and @kai?", spaces.WaitSpec{Who: who[:2]})
+	w.settleAll(w.due())
+	w.record(w.fact(room, "", spaces.MemberLeft{Who: who[0]}))
+	w.say(room, "kai", "yes")
+	part := w.ended(ada, room, spaces.WaitPartial)
+	testutil.Same(t, "outcomes", map[spaces.EntityID]spaces.WaitOutcome{who[0]: spaces.WaitLeft, who[1]: spaces.WaitReplied}, outcomes(part.Waits[0]))
+	w.over(part, 0)
+}
+
+// Two of three within the time: one answers.
+func waitLate(t *testing.T, w *world) {
+	room := w.family()
+	who := w.people(room, "zoe", "kai", "ann")
+	w.ask(ada, room, "@zoe, @kai, @ann?", spaces.WaitSpec{Who: who, Need: 2})
+	w.settleAll(w.due())
+	w.say(room, "kai", "yes")
+	w.rest(w.woken(ada, room), 0)
+	w.now = w.now.Add(time.Hour)
+	want := map[spaces.EntityID]spaces.WaitOutcome{who[0]: spaces.WaitTimeout, who[1]: spaces.WaitReplied, who[2]: spaces.WaitTimeout}
+	wake := w.ended(ada, room, spaces.WaitTimeout)
+	testutil.Same(t, "outcomes", want, outcomes(wake.Waits[0]))
+	w.s = w.s.Restart(t, false)
+	w.now = w.now.Add(2 * ttl)
+	wake = w.ended(ada, room, spaces.WaitTimeout)
+	testutil.Same(t, "outcomes after a restart", want, outcomes(wake.Waits[0]))
+	w.over(wake, 0)
+}
+
+// Two answers of anybody are two of different people.
+func waitForPeople(t *testing.T, w *world) {
+	room := w.family()
+	w.say(room, "zoe", "who comes?")
+	w.ask(ada, room, "Who comes?", spaces.WaitSpec{People: true, Need: 2})
+	w.settleAll(w.due())
+	w.say(room, "kai", "I do")
+	w.say(room, "kai", "and I bring cake")
+	if n := len(w.lasting(ada)); n != 1 {
+		t.Fatalf("ada waits for %d answers after two of one person", n)
+	}
+	w.say(room, "zoe", "so do I")
+	wake := w.ended(ada, room, spaces.WaitReplied)
+	if n := len(wake.Waits[0].Answers); n != 2 || wake.Waits[0].Need != 2 {
+		t.Errorf("answers %+v of a wait for %d", wake.Waits[0].Answers, wake.Waits[0].Need)
+	}
+	w.over(wake, 0)
+}
+
+// Answers that are recorded at the same moment end a wait once, and both are kept.
+func waitRaced(t *testing.T, w *world) {
+	room := w.family()
+	who := w.people(room, "zoe", "kai", "ann")
+	for round, need := range []int{1, 2, 0} {
+		asked := w.say(room, "zoe", "ask us")
+		w.ask(ada, room, "@zoe, @kai, @ann?", spaces.WaitSpec{Who: who, Need: need})
+		w.settleAll(w.due())
+		var all sync.WaitGroup
+		for _, name := range []string{"zoe", "kai", "ann"} {
+			batch := spaces.IngestBatch{Account: account, Items: []spaces.IngestItem{w.message(room, name, "yes")}, At: w.now}
+			all.Go(func() {
+				if _, err := w.s.Border.Record(t.Context(), batch); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		wake := w.ended(ada, room, spaces.WaitReplied)
+		if n, want := len(wake.Waits[0].Answers), wake.Waits[0].Needed(); n != want || len(wake.Rows) != 3 {
+			t.Errorf("round %d: %d answers and %d messages, want %d and 3", round, n, len(wake.Rows), want)
+		}
+		for i, a := range wake.Waits[0].Answers {
+			if a.Event != wake.Rows[i].Event || wake.Rows[i].Seq <= asked.Seq {
+				t.Errorf("round %d: answer %d is %s, the message %s", round, i+1, a.Event, wake.Rows[i].Event)
+			}
+		}
+		w.over(wake, 0)
+	}
 }
 
 func waitUndelivered(t *testing.T, w *world) {

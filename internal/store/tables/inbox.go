@@ -21,7 +21,7 @@ where u.space = $1 and ($2 = '' or u.agent = $2) and i.state = 'ready'`
 	// stop reason of the last one follows.
 	AttemptsReason = "attempts " // begins why a row is dead after them; the last one's stop reason follows
 	// WaitColumns lists the columns that ScanWait scans.
-	WaitColumns engine.QueryText = `cycle, agent, circle, space, thread, message, seq, call, who, people, root, depth, started, due, outcome, answers, options`
+	WaitColumns engine.QueryText = `cycle, agent, circle, space, thread, message, seq, call, who, people, need, root, depth, started, due, outcome, answers, options`
 	// WaitsOfWake selects the waits whose end a cycle was given.
 	WaitsOfWake engine.QueryText = `select ` + WaitColumns + ` from waits w where w.woke = $1 and w.woke <> '' order by w.started, w.cycle`
 	// TimerColumns lists the columns that ScanTimer scans.
@@ -62,7 +62,7 @@ func ScanInboxEntry(r engine.ResultRow) (e InboxEntry, err error) {
 
 // ScanWait scans the columns WaitColumns.
 func ScanWait(r engine.ResultRow) (w spaces.PendingWait, err error) {
-	return w, r.Scan(&w.Cycle, &w.Mind.Agent, &w.Mind.Circle, &w.Space, &w.Thread, &w.Message, &w.Seq, &w.Call, engine.ScanList(&w.Who), &w.People,
+	return w, r.Scan(&w.Cycle, &w.Mind.Agent, &w.Mind.Circle, &w.Space, &w.Thread, &w.Message, &w.Seq, &w.Call, engine.ScanList(&w.Who), &w.People, &w.Need,
 		&w.Root, &w.Depth, engine.ScanTime(&w.Started), engine.ScanTime(&w.Due), &w.Outcome, engine.ScanList(&w.Answers), engine.ScanList(&w.Options))
 }
 
