@@ -31,7 +31,7 @@ func (a sendMessage) perform(s *stepContext) toolResult {
 	if room == nil {
 		return out
 	}
-	need, out := s.answersNeeded(a.Answers)
+	need, out := a.needed(s)
 	if need < 0 {
 		return out
 	}

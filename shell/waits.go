@@ -18,10 +18,10 @@ const (
 	answersAny = "any"
 )
 
-// answersNeeded reads how many answers a message waits for, as [spaces.WaitSpec] has it;
-// for other words the number is -1 and the result a denial.
-func (s *stepContext) answersNeeded(words string) (int, toolResult) {
-	switch words := strings.ToLower(strings.TrimSpace(words)); words {
+// needed reads how many answers the message waits for, as [spaces.WaitSpec] has it; for
+// other words the number is -1 and the result a denial.
+func (a sendMessage) needed(s *stepContext) (int, toolResult) {
+	switch words := strings.ToLower(strings.TrimSpace(a.Answers)); words {
 	case "", answersAll:
 		return 0, toolResult{}
 	case answersAny:
