@@ -29,13 +29,14 @@ func PostedFiles(v *MindView, q SearchQuery, limit int) []PostedFile {
 		at int64
 	}
 	var all []found
+	wants := q.sender(v)
 	for _, s := range v.allRooms() {
 		if !s.Uplink.Live || q.Space != "" && s.Uplink.Space != q.Space {
 			continue
 		}
 		for _, i := range s.Room.filed() {
 			m := &s.Room.Chat.Messages[i]
-			if !s.shows(i) || len(m.Refs) == 0 || !within(m.At, q.Since, q.Until) {
+			if !s.shows(i) || len(m.Refs) == 0 || !within(m.At, q.Since, q.Until) || wants != nil && !wants(m.Sender) {
 				continue
 			}
 			who := s.Room.speakers.find(m.Sender).label

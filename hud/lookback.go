@@ -65,7 +65,7 @@ func (b *LookBack) parse(words string) (ok bool) {
 	ours := me.Terms()
 	named, people := map[*RoomView]bool{}, map[spaces.EntityID]bool{}
 	for _, term := range r.Names {
-		if !slices.Contains(ours, term) && !peopleNamed(active.Room, term, people) && !roomsNamed(v, term, named) {
+		if !slices.Contains(ours, term) && !addPeople(active.Room, []string{term}, people) && !roomsNamed(v, term, named) {
 			return false
 		}
 	}
@@ -108,11 +108,13 @@ func newestRef(v *MindView) spaces.EventID {
 	return ""
 }
 
-// peopleNamed adds to people those whose names have the term, and reports whether any has.
-func peopleNamed(r *SharedRoom, term string, people map[spaces.EntityID]bool) (found bool) {
+// addPeople adds to people those of a room whose names have all the terms, and reports
+// whether any has.
+func addPeople(r *SharedRoom, terms []string, people map[spaces.EntityID]bool) (found bool) {
 	for id := range r.speakers.people {
 		q := recall.NewQuery(r.speakers.people[id].label)
-		if slices.Contains(q.Terms(), term) {
+		names := q.Terms()
+		if len(terms) > 0 && !slices.ContainsFunc(terms, func(t string) bool { return !slices.Contains(names, t) }) {
 			people[id], found = true, true
 		}
 	}

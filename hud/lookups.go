@@ -1,6 +1,8 @@
 package hud
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -191,51 +193,75 @@ func (r *roomReader) lines(s *RoomView, lines []int) (string, []spaces.EventID) 
 	return c.text(), c.refs
 }
 
-// A SearchQuery is what [SearchLines] searches for.
+// A SearchQuery is what [SearchLines] searches for. Without a text it is for the lines that
+// matter most.
 type SearchQuery struct {
 	Text  string
-	Space spaces.SpaceID // only in this room; empty: in all rooms of the mind and of other circles
-	Since time.Time      // only lines from then on; zero: all
-	Until time.Time      // only lines before then; zero: all
-	Limit int            // lines
+	Kind  recall.LookBackKind // only lines of this kind; empty: all
+	Who   string              // only lines of people whose names have these words; empty: of all
+	Space spaces.SpaceID      // only in this room; empty: in all rooms of the mind and of other circles
+	Since time.Time           // only lines from then on; zero: all
+	Until time.Time           // only lines before then; zero: all
+	Limit int                 // lines
 	// Recalled are lines on the agent's screen beside those of the keyframe and turns.
 	Recalled []RecalledLine
+}
+
+// sender returns what reports whether an entity is one that the query asks about; nil where
+// it asks about nobody.
+func (q *SearchQuery) sender(v *MindView) func(spaces.EntityID) bool {
+	if q.Who == "" {
+		return nil
+	}
+	people := PeopleCalled(v, q.Who)
+	return func(id spaces.EntityID) bool { return people[id] }
+}
+
+// PeopleCalled returns who goes by the words of a name in the mind's own rooms; "me" is the
+// agent.
+func PeopleCalled(v *MindView, name string) map[spaces.EntityID]bool {
+	people := map[spaces.EntityID]bool{}
+	if strings.EqualFold(name, "me") {
+		people[v.me()] = true
+		return people
+	}
+	q := recall.NewQuery(name)
+	for i := range v.Seats {
+		addPeople(v.Seats[i].Room, q.Terms(), people)
+	}
+	return people
 }
 
 // SearchLines renders the lines that answer the query best, in order within each
 // room, every one with its id and clipped to 400 characters. Lines that are on the
 // agent's screen are left out.
 func SearchLines(v *MindView, q SearchQuery) (string, []spaces.EventID) {
-	var found []recall.SearchHit
+	r := newRoomReader(v)
 	seats := slices.DeleteFunc(v.allRooms(), func(s *RoomView) bool { return !s.Uplink.Live || q.Space != "" && s.Uplink.Space != q.Space })
-	rooms, weights := v.searchRooms(seats), v.weights()
+	look := &recall.LookBackRequest{Sender: q.sender(v)}
+	look.Rooms, look.Weights, look.Budget = v.searchRooms(seats), v.weights(), r.tokens
+	look.Kind, look.From, look.To = cmp.Or(q.Kind, recall.LookOverview), q.Since, q.Until
+	look.Tokens = func(room, line int) int { return min(v.lineTokens(seats[room], line), lookChars) + 8 }
+	if q.Kind == recall.LookDecisions {
+		look.Least = recall.LeastDecision
+	}
 	shown := v.onScreen(q.Recalled)
-	before := 0
-	recall.Rank(rooms, recall.NewQuery(q.Text), &weights, nil, func(h recall.SearchHit) {
-		switch m := &seats[h.Room].Room.Chat.Messages[h.Line]; {
-		case !within(m.At, q.Since, q.Until):
-		case shown[m.ID]:
-			before++
-		default:
-			found = append(found, h)
-		}
-	})
-	recall.SortHits(found, rooms)
+	look.Shown = func(yield func([]spaces.EventID)) { yield(slices.Collect(maps.Keys(shown))) }
+	found, before := rankLines(look, q.Text, func(l recall.LineRef) bool { return shown[seats[l.Room].Room.Chat.Messages[l.Number].ID] })
 	switch {
 	case len(found) == 0 && before > 0:
 		return "No match but what is on your screen already.", nil
 	case len(found) == 0:
 		return "No match.", nil
 	}
-	r := newRoomReader(v)
 	spent := 0
 	lines := map[string][]int{}
 	for n, f := range found {
 		s := seats[f.Room]
-		if spent += min(v.lineTokens(s, f.Line), lookChars) + 8; n == q.Limit || spent > r.tokens && n > 0 {
+		if spent += look.Tokens(f.Room, f.Number); n == q.Limit || spent > r.tokens && n > 0 {
 			break
 		}
-		lines[s.Short] = append(lines[s.Short], f.Line)
+		lines[s.Short] = append(lines[s.Short], f.Number)
 	}
 	var parts []string
 	var refs []spaces.EventID
@@ -247,4 +273,35 @@ func SearchLines(v *MindView, q SearchQuery) (string, []spaces.EventID) {
 		}
 	}
 	return strings.Join(parts, "\n\n"), refs
+}
+
+// rankLines returns the lines that a look back wants and that answer the text best, or
+// without one those that matter most, the best first. before counts those that are shown,
+// which are left out; without a text only where there are no others.
+func rankLines(look *recall.LookBackRequest, text string, shown func(recall.LineRef) bool) (lines []recall.LineRef, before int) {
+	if text == "" {
+		for i := range look.Rooms {
+			look.Rooms[i].Focus = 1
+		}
+		if lines = recall.FindLookBack(look); len(lines) == 0 {
+			look.Shown = func(func([]spaces.EventID)) {}
+			before = len(recall.FindLookBack(look))
+		}
+		return slices.DeleteFunc(lines, func(l recall.LineRef) bool { return !look.Wants(l) }), before // without what they answer
+	}
+	var found []recall.SearchHit
+	recall.Rank(look.Rooms, recall.NewQuery(text), &look.Weights, nil, func(h recall.SearchHit) {
+		switch l := (recall.LineRef{Room: h.Room, Number: h.Line}); {
+		case !look.Wants(l):
+		case shown(l):
+			before++
+		default:
+			found = append(found, h)
+		}
+	})
+	recall.SortHits(found, look.Rooms)
+	for _, h := range found {
+		lines = append(lines, recall.LineRef{Room: h.Room, Number: h.Line})
+	}
+	return lines, before
 }

@@ -2,11 +2,13 @@ package shell
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/trestle-bridge/trestle/hud"
+	"github.com/trestle-bridge/trestle/hud/recall"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -120,16 +122,40 @@ func (a readMessages) perform(s *stepContext) toolResult {
 }
 
 type search struct {
-	Query string `json:"query" jsonschema:"words to look for"`
+	Query string `json:"query,omitempty" jsonschema:"words to look for; may be left out with kind or who"`
+	Kind  string `json:"kind,omitempty" jsonschema:"only lines that are this; questions are those without an answer"`
+	Who   string `json:"who,omitempty" jsonschema:"only lines of this person"`
 	Space string `json:"space,omitempty" jsonschema:"default: all of yours"`
 	Since string `json:"since,omitempty" jsonschema:"a date (2026-01-31) or age (48h)"`
 	Until string `json:"until,omitempty" jsonschema:"the same"`
 	Limit int    `json:"limit,omitempty" jsonschema:"how many lines; default 20"`
 }
 
+// searchKinds are the kinds of line that can be searched for.
+var searchKinds = []recall.LookBackKind{recall.LookDecisions, recall.LookQuestions, recall.LookLinks, recall.LookFiles}
+
+func (search) values() map[string][]string {
+	kinds := make([]string, len(searchKinds))
+	for i, k := range searchKinds {
+		kinds[i] = string(k)
+	}
+	return map[string][]string{"kind": kinds}
+}
+
 // query returns what is searched for, or why nothing is.
 func (a search) query(s *stepContext) (q hud.SearchQuery, out toolResult) {
-	q = hud.SearchQuery{Text: a.Query, Limit: cmp.Or(min(max(a.Limit, 0), maxRead), 20)}
+	q = hud.SearchQuery{
+		Text: strings.TrimSpace(a.Query), Kind: recall.LookBackKind(a.Kind), Who: strings.TrimSpace(a.Who),
+		Limit: cmp.Or(min(max(a.Limit, 0), maxRead), 20),
+	}
+	switch {
+	case a.Kind != "" && !slices.Contains(searchKinds, q.Kind):
+		return q, s.deny("unknown_kind", "There is no such kind of line.", "Write decisions, questions, links or files, or leave kind out.")
+	case q.Who != "" && len(hud.PeopleCalled(s.view, q.Who)) == 0:
+		return q, s.deny("unknown_member", "Nobody in your spaces is called that.", "Write the name as lines show it, or look at members.")
+	case q.Text == "" && a.Kind == "" && q.Who == "" && a.Since == "":
+		return q, s.deny("nothing_to_find", "The search names nothing to look for.", "Write words in query, or a kind, a person in who, or a date in since.")
+	}
 	if a.Space != "" {
 		room, out := s.looked(a.Space)
 		if room == nil {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/hud"
+	"github.com/trestle-bridge/trestle/hud/recall"
 )
 
 const (
@@ -17,7 +18,7 @@ const (
 func (c *cycle) searchFiles(ctx context.Context, st *stepContext, calls []parsedCall) error {
 	for i := range calls {
 		a, ok := calls[i].deed.(search)
-		if !ok || c.shell.Texts == nil {
+		if !ok || c.shell.Texts == nil || a.Query == "" || a.Kind != "" && a.Kind != string(recall.LookFiles) {
 			continue
 		}
 		found, err := c.passages(ctx, c.postedFiles(st, a), a.Query)

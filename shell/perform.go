@@ -14,8 +14,10 @@ func (c *cycle) stage() *stepContext {
 	m := c.mind
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	v := m.view(c)
+	v.Current = append(slices.Clip(c.turns), c.pending...) // as the model has been shown it
 	return &stepContext{
-		wake: c.wake, view: m.view(c), active: c.active, branch: c.branch, upto: c.upto, guard: c.system.guard, settings: c.settings,
+		wake: c.wake, view: v, active: c.active, branch: c.branch, upto: c.upto, guard: c.system.guard, settings: c.settings,
 		links:  linkNotes{settings: func(id spaces.SpaceID) AgentSettings { return c.shell.Settings(c.mind.id.Agent, id) }},
 		strict: !c.settings.SendStale && !c.reread && c.step+1 < c.settings.MaxSteps,
 		now:    c.shell.Now(), newID: c.shell.NewID, phase: c.phase, composed: map[string]composedText{},

@@ -14,6 +14,8 @@ type LookBackRequest struct {
 	LookBack
 	// Sender reports whether a look back is at the lines of that entity; nil: at all of them.
 	Sender func(spaces.EntityID) bool
+	// Least is how much a line at least reads like a decision, from 0 to 1.
+	Least float64
 	// Asker is the message that asks; it is no part of the answer.
 	Asker spaces.EventID
 }
@@ -24,10 +26,13 @@ const (
 	pinnedWeight   = 0.5
 	answeredWeight = 0.1  // of a line that others answered
 	settledWeight  = 0.25 // of a line after which people agree
-	otherRoomLeast = 0.35 // what a line of a room that is not in focus needs
 	lookBackThrift = 0.35 // exponent of the length penalty
 	lookCrowding   = 0.06 // discount of a conversation's lines for each line chosen of it
 )
+
+// LeastDecision is how much a line that tells of a decision at least reads like one. In rooms
+// that are not in focus an overview is at such lines alone.
+const LeastDecision = 0.35
 
 // FindLookBack returns the lines that a look back shows, in the order in which they were
 // chosen, as [Search] does: those that matter most, spread over the stretch of talk, until
@@ -46,7 +51,7 @@ func FindLookBack(r *LookBackRequest) []LineRef {
 			if !r.To.IsZero() && !m.At.Before(r.To) && r.inOrder(chat, i) {
 				break
 			}
-			if rooms[room].lines[i] != lineOpen || !r.wants(&r.Rooms[room], m, i) {
+			if rooms[room].lines[i] != lineOpen || !r.Wants(LineRef{room, i}) {
 				continue
 			}
 			if score := r.value(&r.Rooms[room], i); score > 0 && top.takes(score) {
@@ -103,12 +108,15 @@ func (r *LookBackRequest) inOrder(chat *spaces.Chat, i int) bool {
 	return i+1 >= len(chat.Messages) || !chat.Messages[i+1].At.Before(r.To)
 }
 
-// wants reports whether a line may be shown.
-func (r *LookBackRequest) wants(room *SearchRoom, m *spaces.ChatMessage, i int) bool {
+// Wants reports whether a line may be shown: it is of the kind that is asked for, by its
+// sender, and within the time. The indexes must be up to date.
+func (r *LookBackRequest) Wants(l LineRef) bool {
+	room, i := &r.Rooms[l.Room], l.Number
+	m := &room.Index.chat.Messages[i]
 	if m.ID == r.Asker || !room.Index.hasWords(i) || m.At.Before(r.From) || !r.To.IsZero() && !m.At.Before(r.To) || !room.visible(i) {
 		return false
 	}
-	if r.Sender != nil && !r.Sender(m.Sender) {
+	if r.Sender != nil && !r.Sender(m.Sender) || r.Least > 0 && room.Index.Decisiveness(i) < r.Least {
 		return false
 	}
 	switch r.Kind {
@@ -128,7 +136,7 @@ func (r *LookBackRequest) value(room *SearchRoom, i int) float64 {
 	x := room.Index
 	m := &x.chat.Messages[i]
 	decides := x.Decisiveness(i)
-	if room.Focus < 1 && decides < otherRoomLeast && r.Kind != LookLinks && r.Kind != LookFiles {
+	if room.Focus < 1 && decides < LeastDecision && r.Kind != LookLinks && r.Kind != LookFiles {
 		return 0
 	}
 	n := 0.0

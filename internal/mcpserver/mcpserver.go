@@ -216,7 +216,10 @@ type searchSpaces struct {
 
 func (c client) search(ctx context.Context, in searchSpaces) (text string, err error) {
 	err = c.view(ctx, in.Space, func(v *hud.MindView, room *hud.RoomView) error {
-		q := hud.SearchQuery{Text: in.Query, Limit: lines(in.Limit)}
+		q := hud.SearchQuery{Text: strings.TrimSpace(in.Query), Limit: lines(in.Limit)}
+		if q.Text == "" {
+			return errors.New("query is empty: write words to look for")
+		}
 		if room != nil {
 			q.Space = room.Uplink.Space
 		}
