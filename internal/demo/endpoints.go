@@ -22,16 +22,26 @@ const patience = 400 * time.Millisecond
 // FirstModel asks an endpoint which models it has and returns the first one. A
 // key may be empty.
 func FirstModel(ctx context.Context, client *http.Client, baseURL, key string) (string, error) {
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimRight(baseURL, "/")+"/models", nil)
+	all, err := ListModels(ctx, client, baseURL, key)
 	if err != nil {
 		return "", err
+	}
+	return all[0], nil
+}
+
+// ListModels asks an endpoint which models it has. It returns at least one, or an error. A key
+// may be empty.
+func ListModels(ctx context.Context, client *http.Client, baseURL, key string) ([]string, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimRight(baseURL, "/")+"/models", nil)
+	if err != nil {
+		return nil, err
 	}
 	if key != "" {
 		r.Header.Set("Authorization", "Bearer "+key)
 	}
 	resp, err := client.Do(r)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	defer resp.Body.Close()
 	var list struct {
@@ -40,15 +50,19 @@ func FirstModel(ctx context.Context, client *http.Client, baseURL, key string) (
 		} `json:"data"`
 	}
 	if resp.StatusCode != http.StatusOK {
-		return "", fmt.Errorf("list models at %s: %s", baseURL, resp.Status)
+		return nil, fmt.Errorf("list models at %s: %s", baseURL, resp.Status)
 	}
 	if err := json.NewDecoder(io.LimitReader(resp.Body, 1<<20)).Decode(&list); err != nil {
-		return "", fmt.Errorf("list models at %s: %w", baseURL, err)
+		return nil, fmt.Errorf("list models at %s: %w", baseURL, err)
 	}
 	if len(list.Data) == 0 {
-		return "", fmt.Errorf("%s lists no models", baseURL)
+		return nil, fmt.Errorf("%s lists no models", baseURL)
 	}
-	return list.Data[0].ID, nil
+	var all []string
+	for _, m := range list.Data {
+		all = append(all, m.ID)
+	}
+	return all, nil
 }
 
 // Found returns the first of the endpoints that lists models, or "". It asks for

@@ -95,7 +95,7 @@ func (c *openclawImporter) models(root *value) {
 		return
 	case p == nil && provider == "openai":
 		key, _ := c.lookup("OPENAI_API_KEY")
-		c.plan.SetModel("", name, adapters.SecretString(key))
+		c.plan.SetModel("openai", "", name, adapters.SecretString(key))
 	case p == nil:
 		c.left("the model %s: its provider has no address in the file; set model.base_url and model.api_key", primary)
 		return
@@ -103,7 +103,7 @@ func (c *openclawImporter) models(root *value) {
 		c.left("%s speaks %s, and Trestle speaks OpenAI's chat completions", where, api)
 		return
 	default:
-		c.plan.SetModel(string(c.text(where+".baseUrl", p.at("baseUrl"))), name, c.text(where+".apiKey", p.at("apiKey")))
+		c.plan.SetModel("openai", string(c.text(where+".baseUrl", p.at("baseUrl"))), name, c.text(where+".apiKey", p.at("apiKey")))
 	}
 	c.plan.Found = append(c.plan.Found, "the model "+cmp.Or(primary, provider))
 }

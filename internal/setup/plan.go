@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -14,6 +15,9 @@ type InstallPlan struct {
 	Accounts []AccountPlan
 	Agents   []AgentPlan
 	Spaces   []SpacePlan
+	Owners   []string // people who may do in chats what the operator may, as config reads them
+	// Schema is whether the JSON schema stands beside the file, for editors.
+	Schema bool
 	// Left is what was found and cannot be taken over, a sentence each.
 	Left []string
 	// Found names what was found where, for people.
@@ -60,14 +64,46 @@ type SpacePlan struct {
 	Chats []string
 }
 
-// platforms are the accounts that the environment may hold the credentials of.
-var platforms = []struct {
-	kind, url   string
-	credentials []AccountCredential
-}{
-	{"telegram", "TELEGRAM_API_URL", []AccountCredential{{Key: "token", EnvVar: EnvVar{Name: "TELEGRAM_BOT_TOKEN"}}}},
-	{"slack", "SLACK_API_URL", []AccountCredential{{Key: "bot_token", EnvVar: EnvVar{Name: "SLACK_BOT_TOKEN"}}, {Key: "app_token", EnvVar: EnvVar{Name: "SLACK_APP_TOKEN"}}}},
-	{"discord", "DISCORD_API_URL", []AccountCredential{{Key: "token", EnvVar: EnvVar{Name: "DISCORD_BOT_TOKEN"}}}},
+// A PlatformEntry is a platform that an account can be planned for.
+type PlatformEntry struct {
+	Kind        string // as an adapter's type
+	Obtain      string // how a person gets the credentials
+	UserID      string // how a person finds their own id there
+	URLVariable string // holds another address of the platform's API
+	Credentials []AccountCredential
+}
+
+// Platforms returns the platforms, with the variables of their credentials and without values.
+func Platforms() []PlatformEntry {
+	return []PlatformEntry{
+		{
+			"telegram", "open https://t.me/BotFather and send /newbot: it answers with a token such as 123456:ABC-DEF",
+			"a number; `trestle pair` shows it once you have written to the bot", "TELEGRAM_API_URL",
+			[]AccountCredential{{Key: "token", EnvVar: EnvVar{Name: "TELEGRAM_BOT_TOKEN"}}},
+		},
+		{
+			"slack", "open https://api.slack.com/apps, Create New App, From a manifest; docs/slack.md has the manifest.\n" +
+				"  the bot token is under OAuth & Permissions, the app token under Basic Information, App-Level Tokens (scope connections:write)",
+			"your profile, Copy member ID, such as U0456ABCD", "SLACK_API_URL",
+			[]AccountCredential{{Key: "bot_token", EnvVar: EnvVar{Name: "SLACK_BOT_TOKEN"}}, {Key: "app_token", EnvVar: EnvVar{Name: "SLACK_APP_TOKEN"}}},
+		},
+		{
+			"discord", "open https://discord.com/developers/applications, New Application; on its page Bot switch on Message Content Intent,\n" +
+				"  then Reset Token",
+			"Settings, Advanced, Developer Mode, then right click on your name, Copy User ID", "DISCORD_API_URL",
+			[]AccountCredential{{Key: "token", EnvVar: EnvVar{Name: "DISCORD_BOT_TOKEN"}}},
+		},
+	}
+}
+
+// Account plans the account of a platform whose variables have the values that get returns.
+func (p PlatformEntry) Account(get func(variable string) adapters.SecretString) AccountPlan {
+	a := AccountPlan{Name: p.Kind, Type: p.Kind, APIURL: EnvVar{p.URLVariable, get(p.URLVariable)}}
+	for _, c := range p.Credentials {
+		c.Value = get(c.Name)
+		a.Credentials = append(a.Credentials, c)
+	}
+	return a
 }
 
 // FromEnvironment plans what the environment holds.
@@ -82,12 +118,10 @@ func FromEnvironment(lookup func(string) (string, bool)) *InstallPlan {
 		p.Model = &ModelPlan{Provider: v.Provider, BaseURL: get(v.Base), Key: get(v.Key), Name: string(name.Value)}
 		p.found(p.Model.BaseURL, p.Model.Key, name)
 	}
-	for _, platform := range platforms {
-		a := AccountPlan{Name: platform.kind, Type: platform.kind, APIURL: get(platform.url)}
+	for _, platform := range Platforms() {
+		a := platform.Account(func(variable string) adapters.SecretString { return get(variable).Value })
 		var missing []string
-		for _, c := range platform.credentials {
-			c.EnvVar = get(c.Name)
-			a.Credentials = append(a.Credentials, c)
+		for _, c := range a.Credentials {
 			if c.Value == "" {
 				missing = append(missing, c.Name)
 			}
@@ -100,7 +134,7 @@ func FromEnvironment(lookup func(string) (string, bool)) *InstallPlan {
 			}
 		case len(a.Credentials): // no adapter needs it
 		default:
-			p.Left = append(p.Left, platform.kind+" also needs "+strings.Join(missing, " and "))
+			p.Left = append(p.Left, platform.Kind+" also needs "+strings.Join(missing, " and "))
 		}
 	}
 	return p
@@ -114,17 +148,22 @@ func (p *InstallPlan) found(all ...EnvVar) {
 	}
 }
 
-// AddTelegram adds the account of a Telegram bot.
-func (p *InstallPlan) AddTelegram(token, apiURL adapters.SecretString) {
-	p.Accounts = append(p.Accounts, AccountPlan{
-		Name: "telegram", Type: "telegram", APIURL: EnvVar{"TELEGRAM_API_URL", apiURL},
-		Credentials: []AccountCredential{{"token", EnvVar{"TELEGRAM_BOT_TOKEN", token}}},
-	})
+// SetModel sets the endpoint, of a provider as config names it.
+func (p *InstallPlan) SetModel(provider, baseURL, name string, key adapters.SecretString) {
+	for _, known := range config.Providers() {
+		if known.Name == provider {
+			p.Model = &ModelPlan{Provider: provider, BaseURL: EnvVar{known.BaseVariable, adapters.SecretString(baseURL)}, Key: EnvVar{known.KeyVariables[0], key}, Name: name}
+		}
+	}
 }
 
-// SetModel sets the endpoint.
-func (p *InstallPlan) SetModel(baseURL, name string, key adapters.SecretString) {
-	p.Model = &ModelPlan{Provider: "openai", BaseURL: EnvVar{"OPENAI_BASE_URL", adapters.SecretString(baseURL)}, Key: EnvVar{"OPENAI_API_KEY", key}, Name: name}
+// SetAgent sets the only agent. An empty character is the default's.
+func (p *InstallPlan) SetAgent(name, character string) {
+	id := strings.Trim(noVariable.ReplaceAllString(strings.ToLower(name), "_"), "_")
+	if character == "" {
+		character = strings.Replace(config.DefaultPersona, "Ada", name, 1)
+	}
+	p.Agents = []AgentPlan{{cmp.Or(id, "agent"), name, character}}
 }
 
 // Credential returns the value under a key of the account; empty without one.

@@ -123,12 +123,47 @@ func TestWhatIsWrittenIsReadAsItWasMeant(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		name := rapid.StringMatching(`[^\x00-\x1f\x7f]{1,20}`).Draw(t, "name")
 		persona := "p" + rapid.String().Draw(t, "persona")
-		p := &InstallPlan{Agents: []AgentPlan{{"ada", name, persona}}}
+		p := &InstallPlan{Agents: []AgentPlan{{"ada", name, persona}}, Schema: rapid.Bool().Draw(t, "schema")}
 		c := load(t, dir, p)
 		if len(c.Problems) > 0 || c.Agents[0].Name != name || c.Agents[0].Persona != persona {
 			t.Fatalf("name %q became %q, persona %q became %q, problems %v", name, c.Agents[0].Name, persona, c.Agents[0].Persona, c.Problems)
 		}
 	})
+}
+
+// What a person says of the agent and of themselves is in the file, and loads.
+func TestAgentAndOwnersBecomeAConfigurationThatLoads(t *testing.T) {
+	for name, want := range map[string]struct{ id, persona string }{
+		"Nova": {"nova", "You are Nova, "}, "Zoë Straße 2": {"zo_stra_e_2", "You are Zoë Straße 2, "}, "日本": {"agent", "You are 日本, "}, "no": {"no", "You are no, "},
+	} {
+		p := FromEnvironment(environment("TELEGRAM_BOT_TOKEN=7001:right", "SLACK_BOT_TOKEN=xoxb-1", "SLACK_APP_TOKEN=xapp-1"))
+		p.SetAgent(name, "")
+		p.Owners = []string{"telegram:123456", "slack:T0123/U0456"}
+		c := load(t, t.TempDir(), p)
+		if len(c.Problems) > 0 || len(c.Agents) != 1 || c.Agents[0].ID != want.id || c.Agents[0].Name != name || !strings.HasPrefix(c.Agents[0].Persona, want.persona) {
+			t.Errorf("%s: problems %v, agents %+v", name, c.Problems, c.Agents)
+		}
+		if len(c.Owners) != 2 || c.Owners[0].User != "123456" || c.Owners[1].Scope != "T0123" || c.Owners[1].User != "U0456" {
+			t.Errorf("%s: owners %+v", name, c.Owners)
+		}
+	}
+	p := FromEnvironment(environment())
+	p.SetAgent("Nova", "friendly")
+	if c := load(t, t.TempDir(), p); !strings.HasPrefix(c.Agents[0].Persona, "You are warm") {
+		t.Errorf("the built-in character is %q", c.Agents[0].Persona)
+	}
+}
+
+// Each provider's endpoint is written under the variables that the environment would have.
+func TestChosenProviderBecomesAConfigurationThatLoads(t *testing.T) {
+	for _, provider := range config.Providers() {
+		p := FromEnvironment(environment())
+		p.SetModel(provider.Name, "http://127.0.0.1:1/v1", "some", "planted")
+		c := load(t, t.TempDir(), p)
+		if len(c.Problems) > 0 || c.Model.Provider != provider.Name && provider.Name != "openai" || c.Model.BaseURL != "http://127.0.0.1:1/v1" || c.Model.APIKey != "planted" || c.Model.Name != "some" {
+			t.Errorf("%s: problems %v, model %+v", provider.Name, c.Problems, c.Model)
+		}
+	}
 }
 
 func TestBadOpenClawFilesSayTheLine(t *testing.T) {

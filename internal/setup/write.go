@@ -11,10 +11,14 @@ import (
 // File returns the text of trestle.yaml. Credentials are in it by name only.
 func (p *InstallPlan) File() string {
 	var out strings.Builder
-	fmt.Fprintf(&out, "%s\nversion: 1\ndata: ./data\nlisten: %s\n\n", config.SchemaLine, config.DefaultListen)
+	if p.Schema {
+		out.WriteString(config.SchemaLine + "\n")
+	}
+	fmt.Fprintf(&out, "version: 1\ndata: ./data\nlisten: %s\n\n", config.DefaultListen)
 	p.writeModel(&out)
 	p.writeAccounts(&out)
 	out.WriteString("# Who may talk in chats that are not named below. pairing: a stranger is shown a\n# code, and `trestle pair CODE` lets them in.\nadmit: pairing\n\n")
+	p.writeOwners(&out)
 	p.writeAgents(&out)
 	p.writeSpaces(&out)
 	return out.String()
@@ -64,6 +68,17 @@ func (p *InstallPlan) writeAccounts(out *strings.Builder) {
 		}
 	}
 	out.WriteString("\n")
+}
+
+func (p *InstallPlan) writeOwners(out *strings.Builder) {
+	if len(p.Owners) == 0 {
+		return
+	}
+	var all []string
+	for _, who := range p.Owners {
+		all = append(all, quote(who))
+	}
+	fmt.Fprintf(out, "# These may do in chats what the operator may here.\nowners: [%s]\n\n", strings.Join(all, ", "))
 }
 
 func (p *InstallPlan) writeAgents(out *strings.Builder) {

@@ -165,7 +165,7 @@ func (env *Environment) checkFlags(c *cobra.Command) error {
 const howToBegin = `Trestle: LLM agents that live in chats.
 
   trestle run --demo   see it at work on this machine: no token, nothing is kept
-  trestle init         begin: write a configuration, by asking at most three things
+  trestle init         begin: write a configuration, by asking for platforms, a model, the agent and you
 
 trestle --help lists every command.
 `

@@ -12,11 +12,11 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
@@ -32,23 +32,35 @@ func newInitCommand(env *Environment) *cobra.Command {
 	var s initWizard
 	c := &cobra.Command{
 		Use: "init", Short: "write a first configuration from what is there, asking for the rest; never overwrites one", Args: cobra.NoArgs,
+		Long: "Write a first configuration, trestle.yaml, and its credentials, trestle.env, which only you can read. What the environment has is\n" +
+			"used; on a terminal or with lines on stdin the rest is asked for: platforms, model, the agent, its owner. Every answer is tested,\n" +
+			"nothing is written before the last one, and files that are there are kept.",
 		RunE: func(c *cobra.Command, _ []string) error {
-			s.Environment = env
-			return s.run(c.Context())
+			s.Environment, s.teams = env, map[string]string{}
+			ctx, stop := stoppable(c.Context())
+			defer stop()
+			return s.run(ctx)
 		},
 	}
 	c.Flags().BoolVar(&s.printOnly, "print", false, "ask nothing and write nothing: print what would be written, without credentials")
 	c.Flags().StringVar(&s.from, "from", "", "ask nothing: take it from env, or from openclaw's configuration")
+	c.Flags().StringVar(&s.name, "name", "", "name of the agent, not asked for then")
+	c.Flags().StringVar(&s.character, "character", "", "what the agent is like: friendly, professional, technical, or a text addressed to it")
+	c.Flags().StringSliceVar(&s.owners, "owner", nil, "owner as `ADAPTER:USER`, with the id that the platform assigned; may be repeated")
+	c.Flags().BoolVar(&s.schema, "schema", false, "write the JSON schema beside the file, by which editors complete it")
 	return c
 }
 
 // An initWizard is one run of `trestle init`.
 type initWizard struct {
 	*Environment
-	printOnly bool
-	from      string // empty: the environment, and the person at stdin
-	answers   *bufio.Reader
-	handles   []string // of the accounts that were tried, as people write to them
+	printOnly, schema bool
+	from              string // empty: the environment, and the person at stdin
+	name, character   string // of the agent; empty: asked for
+	owners            []string
+	answers           *bufio.Reader
+	handles           []string          // of the accounts that were tried, as people write to them
+	teams             map[string]string // of the Slack accounts that were tried, by their names
 }
 
 func (s *initWizard) run(ctx context.Context) error {
@@ -59,11 +71,19 @@ func (s *initWizard) run(ctx context.Context) error {
 	if _, err := os.Stat(file); err == nil && !s.printOnly {
 		return s.compare(ctx, file)
 	}
+	secret := filepath.Join(filepath.Dir(file), config.EnvFile)
+	if _, err := os.Stat(secret); err == nil && !s.printOnly { // before the first question
+		return notWritten(secret, fs.ErrExist)
+	}
 	plan, err := s.plan()
 	if err != nil {
 		return err
 	}
+	plan.Schema = s.schema
 	s.announce(plan)
+	if err := s.useFlags(plan); err != nil {
+		return err
+	}
 	if s.printOnly {
 		_, err := io.WriteString(s.hidden().ExactWriter(s.Out), plan.File())
 		return err
@@ -71,7 +91,7 @@ func (s *initWizard) run(ctx context.Context) error {
 	if err := s.try(ctx, plan); err != nil {
 		return err
 	}
-	if s.from == "" && s.input() != inputNone {
+	if s.asks() {
 		if err := s.ask(ctx, plan); err != nil {
 			return err
 		}
@@ -79,8 +99,39 @@ func (s *initWizard) run(ctx context.Context) error {
 	if err := s.write(file, plan); err != nil {
 		return err
 	}
-	return s.finish(ctx)
+	return s.finish(ctx, plan)
 }
+
+// useFlags takes over what the flags say of the agent and its owners.
+func (s *initWizard) useFlags(plan *setup.InstallPlan) error {
+	wrong := func(flag string, err error) error {
+		return &apperr.Error{What: err.Error(), Where: "init --" + flag, Remedy: "correct it, or leave it out to be asked for it", Code: apperr.Usage}
+	}
+	if s.name != "" || s.character != "" {
+		if err := checkAgent(s.name, s.character); err != nil {
+			return wrong("name", err)
+		}
+		plan.SetAgent(cmp.Or(s.name, defaultName), s.character)
+	}
+	for _, who := range s.owners {
+		adapter, id, _ := strings.Cut(who, ":")
+		i := slices.IndexFunc(plan.Accounts, func(a setup.AccountPlan) bool { return a.Name == adapter })
+		if i < 0 {
+			if s.asks() {
+				continue // the account may be asked for
+			}
+			return wrong("owner", fmt.Errorf("%q is of no account in this configuration", who))
+		}
+		if err := checkUserID(plan.Accounts[i].Type, id); err != nil {
+			return wrong("owner", err)
+		}
+		plan.Owners = append(plan.Owners, who)
+	}
+	return nil
+}
+
+// asks reports whether there is a person, or a list of answers, at stdin.
+func (s *initWizard) asks() bool { return !s.printOnly && s.from == "" && s.input() != inputNone }
 
 func (s *initWizard) talk(format string, args ...any) {
 	fmt.Fprintf(s.hidden().Writer(s.Err), format, args...)
@@ -135,7 +186,7 @@ func (s *initWizard) try(ctx context.Context, plan *setup.InstallPlan) error {
 		}
 	}
 	if plan.Model != nil {
-		if err := s.tryModel(ctx, plan.Model); err != nil {
+		if _, err := s.tryModel(ctx, plan.Model); err != nil {
 			return &apperr.Error{What: err.Error(), Where: "model", Remedy: "correct the variables of the model, or unset them to go on without it", Code: apperr.Failed}
 		}
 	}
@@ -147,17 +198,19 @@ func (s *initWizard) try(ctx context.Context, plan *setup.InstallPlan) error {
 func (s *initWizard) tryAccount(ctx context.Context, a setup.AccountPlan) error {
 	ctx, stop := context.WithTimeout(ctx, trying)
 	defer stop()
-	ad, err := s.clients().NewAdapter(config.AdapterEntry{
-		Name: a.Name, Type: a.Type, APIURL: string(a.APIURL.Value),
-		Token: a.Credential("token"), BotToken: a.Credential("bot_token"), AppToken: a.Credential("app_token"), SigningSecret: a.Credential("signing_secret"),
-	})
+	ad, err := s.adapter(a)
 	if err != nil {
 		return err
 	}
 	account, err := ad.Connect(ctx)
 	switch {
 	case err == nil:
-		s.handles = append(s.handles, "@"+account.Handle)
+		if handle := "@" + account.Handle; !slices.Contains(s.handles, handle) {
+			s.handles = append(s.handles, handle)
+		}
+		if team, _, ok := strings.Cut(account.ID, "-"); ok && a.Type == "slack" {
+			s.teams[a.Name] = team
+		}
 		s.talk("%s: connected as @%s\n", a.Name, account.Handle)
 		return nil
 	case adapters.KindOf(err) == adapters.Unauthorized:
@@ -167,8 +220,17 @@ func (s *initWizard) tryAccount(ctx context.Context, a setup.AccountPlan) error 
 	return nil
 }
 
-// tryModel asks the endpoint for one short answer, and for its models when none is named.
-func (s *initWizard) tryModel(ctx context.Context, m *setup.ModelPlan) error {
+// adapter returns a client of an account.
+func (s *initWizard) adapter(a setup.AccountPlan) (adapters.Adapter, error) {
+	return s.clients().NewAdapter(config.AdapterEntry{
+		Name: a.Name, Type: a.Type, APIURL: string(a.APIURL.Value),
+		Token: a.Credential("token"), BotToken: a.Credential("bot_token"), AppToken: a.Credential("app_token"), SigningSecret: a.Credential("signing_secret"),
+	})
+}
+
+// tryModel asks the endpoint for one short answer, and for its models when none is named. It
+// reports whether it answered; only a refusal is an error.
+func (s *initWizard) tryModel(ctx context.Context, m *setup.ModelPlan) (answered bool, err error) {
 	ctx, stop := context.WithTimeout(ctx, trying)
 	defer stop()
 	if m.Name == "" && m.BaseURL.Value != "" {
@@ -179,118 +241,24 @@ func (s *initWizard) tryModel(ctx context.Context, m *setup.ModelPlan) error {
 	m.Name = cmp.Or(m.Name, config.UsualModel(m.Provider))
 	client, err := s.clients().OpenEndpoint(config.ModelEndpoint{Provider: m.Provider, BaseURL: string(m.BaseURL.Value), APIKey: m.Key.Value, Name: m.Name})
 	if err != nil {
-		return err
+		return false, err
 	}
 	_, err = client.Generate(ctx, llm.ModelRequest{Model: m.Name, MaxOutput: 64, Messages: []llm.TranscriptMessage{{Role: llm.User, Text: "Answer with the word yes."}}})
 	refused, ok := errors.AsType[*llm.Error](err)
 	switch {
 	case err == nil:
 		s.talk("model: %s answers\n", m.Name)
-		return nil
+		return true, nil
 	case ok && (refused.Kind == llm.Denied || refused.Kind == llm.NoModel):
-		return err
+		return false, err
 	}
 	s.talk("model: not tried, it cannot be reached now: %v\n", err)
-	return nil
+	return false, nil
 }
 
 // clients makes clients of platforms and models, and nothing else.
 func (s *initWizard) clients() *server.AccountManager {
 	return server.NewAccountManager(&config.Config{}, slog.New(slog.DiscardHandler))
-}
-
-// ask asks for what was not found: at most three things, each tested as it is entered. An empty
-// answer skips it.
-func (s *initWizard) ask(ctx context.Context, plan *setup.InstallPlan) error {
-	s.answers = bufio.NewReader(s.In)
-	if len(plan.Accounts) == 0 {
-		if err := s.askTelegram(ctx, plan); err != nil {
-			return err
-		}
-	}
-	if plan.Model == nil {
-		return s.askModel(ctx, plan)
-	}
-	return nil
-}
-
-// attempts is how often an answer may be corrected.
-const attempts = 3
-
-func (s *initWizard) askTelegram(ctx context.Context, plan *setup.InstallPlan) error {
-	api, _ := s.Lookup("TELEGRAM_API_URL")
-	for range attempts {
-		token, err := s.question("Token of a Telegram bot, from @BotFather (empty: talk in the terminal only): ", true)
-		if err != nil || token == "" {
-			return err
-		}
-		s.hidden().AddSecrets(adapters.SecretString(token))
-		tried := &setup.InstallPlan{}
-		tried.AddTelegram(adapters.SecretString(token), adapters.SecretString(api))
-		if err := s.tryAccount(ctx, tried.Accounts[0]); err != nil {
-			s.talk("%v\n", err)
-			continue
-		}
-		plan.Accounts = tried.Accounts
-		return nil
-	}
-	return s.enough("no token was accepted")
-}
-
-func (s *initWizard) askModel(ctx context.Context, plan *setup.InstallPlan) error {
-	offer, hint := demo.Found(ctx, http.DefaultClient, s.Endpoints), "such as https://api.openai.com/v1; empty: the built-in offline model"
-	if offer != "" {
-		hint = "empty: " + offer + ", which answers here; none: the built-in offline model"
-	}
-	for range attempts {
-		base, err := s.question("Address of a model endpoint ("+hint+"): ", false)
-		if err != nil {
-			return err
-		}
-		if base = cmp.Or(base, offer, "none"); base == "none" {
-			return nil
-		}
-		key := ""
-		if base != offer {
-			if key, err = s.question("Its key (empty: none): ", true); err != nil {
-				return err
-			}
-		}
-		s.hidden().AddSecrets(adapters.SecretString(key))
-		name, _ := s.Lookup("TRESTLE_MODEL")
-		tried := &setup.InstallPlan{}
-		tried.SetModel(base, name, adapters.SecretString(key))
-		if err := s.tryModel(ctx, tried.Model); err != nil {
-			s.talk("%v\n", err)
-			continue
-		}
-		plan.Model = tried.Model
-		return nil
-	}
-	return s.enough("no endpoint was accepted")
-}
-
-func (s *initWizard) enough(what string) error {
-	return &apperr.Error{What: what + ", and nothing was written", Where: "init", Remedy: "run trestle init again with the right one", Code: apperr.Failed}
-}
-
-// question asks one thing and returns the answer; the end of stdin is an empty
-// one. What is secret is not shown on a terminal while it is typed.
-func (s *initWizard) question(text string, secret bool) (string, error) {
-	s.talk("%s", text)
-	if file, ok := s.In.(*os.File); ok && secret && s.input() == inputTerminal {
-		typed, err := term.ReadPassword(int(file.Fd()))
-		s.talk("\n")
-		return strings.TrimSpace(string(typed)), err
-	}
-	line, err := s.answers.ReadString('\n')
-	if s.input() != inputTerminal {
-		s.talk("\n")
-	}
-	if errors.Is(err, io.EOF) {
-		err = nil
-	}
-	return strings.TrimSpace(line), err
 }
 
 // write shows what is about to be written, and writes it. A file that is there
@@ -302,35 +270,43 @@ func (s *initWizard) write(file string, plan *setup.InstallPlan) error {
 	}
 	secret := filepath.Join(filepath.Dir(file), config.EnvFile)
 	fmt.Fprintf(s.hidden().ExactWriter(s.Out), "== %s\n%s\n== %s\n%s\n", filepath.Base(file), plan.File(), config.EnvFile, plan.EnvShown())
-	for _, f := range []struct{ path, text string }{{secret, env}, {file, plan.File()}} {
-		if err := writeNew(f.path, []byte(f.text)); err != nil {
-			remedy := "see that the folder can be written"
-			if errors.Is(err, fs.ErrExist) {
-				remedy = "it is kept; move it away, or name another folder with --config"
-			}
-			return &apperr.Error{What: "not written: " + err.Error(), Where: f.path, Remedy: remedy, Code: apperr.Failed}
+	if err := writeNew(secret, []byte(env)); err != nil {
+		return notWritten(secret, err)
+	}
+	if err := writeNew(file, []byte(plan.File())); err != nil {
+		return errors.Join(notWritten(file, err), os.Remove(secret)) // both or neither
+	}
+	written := []string{filepath.Base(file), config.EnvFile}
+	if plan.Schema {
+		schema := filepath.Join(filepath.Dir(file), config.SchemaFile)
+		if err := writeNew(schema, config.JSONSchema()); err != nil {
+			s.talk("editors will not complete the file: %s was not written: %v\n", config.SchemaFile, err)
+		} else {
+			written = append(written, config.SchemaFile)
 		}
 	}
-	s.talk("written, for you alone to read; undo with: rm %s %s %s\n\n", filepath.Base(file), config.EnvFile, config.SchemaFile)
-	s.writeSchema(filepath.Join(filepath.Dir(file), config.SchemaFile))
+	s.talk("written, for you alone to read; undo with: rm %s\n\n", strings.Join(written, " "))
 	return nil
 }
 
-// writeSchema puts the schema where the first line of the file says that editors
-// find it. It is this program's, so an older one is replaced; without it the file
-// is as good.
-func (s *initWizard) writeSchema(file string) {
-	if err := os.WriteFile(file, config.JSONSchema(), 0o600); err != nil {
-		s.talk("editors will not complete the file: the schema was not written: %v\n", err)
+// notWritten returns what to do about a file that is not written.
+func notWritten(file string, err error) error {
+	remedy := "see that the folder can be written"
+	if errors.Is(err, fs.ErrExist) {
+		remedy = "it is kept; move it away, or name another folder with --config"
 	}
+	return &apperr.Error{What: "not written: " + err.Error(), Where: file, Remedy: remedy, Code: apperr.Failed}
 }
 
 // finish examines what was set up, and says how to go on.
-func (s *initWizard) finish(ctx context.Context) error {
+func (s *initWizard) finish(ctx context.Context, plan *setup.InstallPlan) error {
 	err := doctorCommand{installation{s.Environment}}.examine(ctx, doctor.Options{}, false, string(adapters.Failure))
 	next := "talk to your agent"
 	if len(s.handles) > 0 {
 		next = "then send /start to " + strings.Join(s.handles, " or ") + " and let yourself in with trestle pair CODE"
+		if len(plan.Owners) == 0 {
+			next += " --owner"
+		}
 	}
 	s.talk("\nnext: trestle run; %s\n", next)
 	return err
