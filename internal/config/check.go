@@ -297,8 +297,14 @@ func (d *decoder) warnUnusedTokens() {
 		if value == "" || slices.ContainsFunc(d.config.Adapters, func(a AdapterEntry) bool { return a.Type == p.platform }) {
 			continue
 		}
-		d.warn("adapters", ValueOrigin{Env: p.variable}, p.variable+" is set, and the file names no "+p.platform+" account: the token is not used",
-			fmt.Sprintf("write adapters: {%s: {type: %[1]s, %s: \"${%s}\"}}, or unset it", p.platform, p.key, p.variable))
+		more := ""
+		if p.platform == "slack" {
+			more = ", app_token: \"${SLACK_APP_TOKEN}\""
+		}
+		d.config.Warnings = append(d.config.Warnings, EntryWarning{Entry: "adapters", UnusedPlatform: p.platform, Err: Error{
+			At: ValueOrigin{Env: p.variable}, What: p.variable + " is set, and the file names no " + p.platform + " account: the token is not used",
+			Remedy: fmt.Sprintf("write adapters: {%s: {type: %[1]s, %s: \"${%s}\"%s}}, or unset it", p.platform, p.key, p.variable, more),
+		}})
 	}
 }
 

@@ -103,6 +103,9 @@ type EntryWarning struct {
 	// Serious warnings make `config check` and `doctor` fail, for example when other
 	// users can read a credential.
 	Serious bool
+	// UnusedPlatform is the platform whose token is in the environment and used by no
+	// account; empty for other warnings.
+	UnusedPlatform string
 	// ReadableFile is the file with a credential that other users can read; empty for
 	// other warnings.
 	ReadableFile string

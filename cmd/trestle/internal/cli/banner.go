@@ -1,11 +1,14 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/server"
+	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
 )
 
@@ -17,8 +20,8 @@ type firstStep struct {
 }
 
 // firstSteps are what makes a process useful, each with a function that returns "" until it is
-// done.
-func firstSteps() []firstStep {
+// done. unused is what unusedTokens returns.
+func firstSteps(unused string) []firstStep {
 	return []firstStep{
 		{"a model", "set OPENAI_BASE_URL, OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY, or model: in trestle.yaml, or start Ollama; until then a stand-in answers", func(h console.Health) string {
 			for _, x := range h.Extensions {
@@ -29,7 +32,7 @@ func firstSteps() []firstStep {
 			return ""
 		}},
 		{"a room", "", func(console.Health) string { return server.HomeRoom + " is here already: trestle chat" }},
-		{"a platform", "trestle init asks for one, or set TELEGRAM_BOT_TOKEN", func(h console.Health) string {
+		{"a platform", cmp.Or(unused, "trestle init asks for one, or set TELEGRAM_BOT_TOKEN"), func(h console.Health) string {
 			for _, x := range h.Extensions {
 				if x.Kind == "adapter" && x.Name != server.LocalName && x.Healthy {
 					return x.Name + " connected as " + x.Handle
@@ -38,6 +41,18 @@ func firstSteps() []firstStep {
 			return ""
 		}},
 	}
+}
+
+// unusedTokens says which tokens of the environment no account uses, and what to write; empty
+// when there is none.
+func unusedTokens(c *config.Config) string {
+	var all []string
+	for _, w := range c.Warnings {
+		if w.UnusedPlatform != "" {
+			all = append(all, w.Err.What+"; "+w.Err.Remedy)
+		}
+	}
+	return strings.Join(all, "\n")
 }
 
 // announce prints that everything runs, and the addresses, and waits until ctx is done.
@@ -65,7 +80,7 @@ func (cmd runCommand) guide(ctx context.Context, s *server.Server) error {
 		return nil
 	}
 	fmt.Fprintln(cmd.Out, s.Banner()+"   nothing is configured yet")
-	steps, done := firstSteps(), map[int]bool{}
+	steps, done := firstSteps(unusedTokens(s.Config())), map[int]bool{}
 	cmd.showSteps(s.Health(), steps, done, true)
 	tick := time.NewTicker(guideTick)
 	defer tick.Stop()

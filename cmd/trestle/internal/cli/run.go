@@ -117,12 +117,19 @@ func (cmd runCommand) sit(ctx context.Context, s *server.Server, talk terminal.C
 }
 
 func (cmd runCommand) greeting(s *server.Server, place *server.LocalRoom) string {
-	text := fmt.Sprintf("trestle %s · %s · with %s · /quit or Ctrl-D leaves", buildinfo.Current().Version, place.Room.Name, cmp.Or(strings.Join(place.Agents(), ", "), "nobody"))
+	return fmt.Sprintf("trestle %s · %s · with %s · /quit or Ctrl-D leaves", buildinfo.Current().Version, place.Room.Name, cmp.Or(strings.Join(place.Agents(), ", "), "nobody")) + missingParts(s)
+}
+
+// missingParts says in lines what a person at the terminal would look for and what is not used.
+func missingParts(s *server.Server) (text string) {
 	switch {
 	case s.ModelFailed() != "":
-		text += "\nThe model is misconfigured (" + s.ModelFailed() + "); the built-in offline model answers."
+		text = "\nThe model is misconfigured (" + s.ModelFailed() + "); the built-in offline model answers."
 	case s.Config().Model.Offline:
-		text += "\nNo model endpoint is configured: the built-in offline model answers. Set OPENAI_BASE_URL, OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY for a real one, or start Ollama."
+		text = "\nNo model endpoint is configured: the built-in offline model answers. Set OPENAI_BASE_URL, OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY for a real one, or start Ollama."
+	}
+	if unused := unusedTokens(s.Config()); unused != "" {
+		text += "\n" + unused
 	}
 	return text
 }

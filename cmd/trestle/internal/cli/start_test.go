@@ -112,7 +112,7 @@ func TestFirstRunStaysUpAndShowsThreeSteps(t *testing.T) {
 func TestStepsAreTickedOnceEach(t *testing.T) {
 	var out strings.Builder
 	p := &Environment{Out: &out}
-	steps, done := firstSteps(), map[int]bool{}
+	steps, done := firstSteps(""), map[int]bool{}
 	h := console.Health{Extensions: []console.Component{{Name: "model", Kind: "model", State: "offline", Healthy: true}, {Name: "local", Kind: "adapter", Healthy: true}}}
 	runCommand{installation{p}}.showSteps(h, steps, done, true)
 	h.Extensions = append(h.Extensions, console.Component{Name: "telegram", Kind: "adapter", Healthy: true, Handle: "ada_bot"})
@@ -125,5 +125,36 @@ func TestStepsAreTickedOnceEach(t *testing.T) {
 	}
 	if want := []string{"[ ] 1", "[x] 2", "[ ] 3", "[x] 1", "[x] 3"}; !slices.Equal(marks, want) {
 		t.Errorf("ticks are %q, want %q", marks, want)
+	}
+}
+
+// A token in the environment that no account uses is said where a person looks: at the start,
+// in the terminal, by doctor, and by doctor of that platform.
+func TestTokenThatNoAccountUsesIsSaid(t *testing.T) {
+	s := stage{folder: t.TempDir(), env: "TELEGRAM_BOT_TOKEN=7001:right\nSLACK_BOT_TOKEN=xoxb-1"}
+	s.write(t, "agents: {ada: {name: Ada}}\n", 0o600)
+	telegram := `TELEGRAM_BOT_TOKEN is set, and the file names no telegram account: the token is not used`
+	slack := `write adapters: {slack: {type: slack, bot_token: "${SLACK_BOT_TOKEN}", app_token: "${SLACK_APP_TOKEN}"}}`
+	out, _, code := s.do(t, "", "doctor", "--min", "warn")
+	if code != apperr.Failed || strings.Count(out, telegram) != 1 || !strings.Contains(out, "\ntelegram   warn") || !strings.Contains(out, slack) {
+		t.Errorf("doctor: exit %s:\n%s", code, out)
+	}
+	if out, errs, _ := s.do(t, "", "doctor", "telegram"); !strings.Contains(out, telegram) || strings.Contains(out, "slack") || strings.Contains(out, "config") {
+		t.Errorf("doctor telegram:\n%s%s", out, errs)
+	}
+	if _, errs, code := s.do(t, "", "doctor", "discord"); code != apperr.Usage || !strings.Contains(errs, "no account is called discord") || !strings.Contains(errs, "trestle init asks for one") {
+		t.Errorf("doctor discord: exit %s:\n%s", code, errs)
+	}
+
+	shown := &screen{}
+	p := s.program(nil, shown, io.Discard)
+	conf, err := p.load()
+	testutil.OK(t, err)
+	runCommand{installation{p}}.showSteps(console.Health{}, firstSteps(unusedTokens(conf)), map[int]bool{}, true)
+	greeting := missingParts(newServer(conf, p.logger(0), io.Discard, false))
+	for what, text := range map[string]string{"the steps": shown.String(), "the greeting": greeting} {
+		if !strings.Contains(text, telegram) || !strings.Contains(text, slack) {
+			t.Errorf("%s:\n%s", what, text)
+		}
 	}
 }

@@ -54,7 +54,20 @@ func (x *examination) Parts() []doctor.Check {
 			all = append(all, doctor.Check{Name: a.Name, Examine: func(ctx context.Context) []adapters.AccountDiagnosis { return x.examineAccount(ctx, a) }})
 		}
 	}
+	for _, w := range x.conf.Warnings {
+		if x.isUnusedToken(w) {
+			all = append(all, doctor.Check{Name: w.UnusedPlatform, Examine: func(context.Context) []adapters.AccountDiagnosis {
+				return []adapters.AccountDiagnosis{doctor.Warn("TRS-C03", w.Err.What, w.Err.Remedy)}
+			}})
+		}
+	}
 	return all
+}
+
+// isUnusedToken reports whether a warning is the finding of a check of its own: people ask for
+// the platform by its name.
+func (x *examination) isUnusedToken(w config.EntryWarning) bool {
+	return w.UnusedPlatform != "" && !slices.ContainsFunc(x.conf.Adapters, func(a config.AdapterEntry) bool { return a.Name == w.UnusedPlatform })
 }
 
 func (x *examination) setup() doctor.CheckedSetup {
@@ -63,6 +76,9 @@ func (x *examination) setup() doctor.CheckedSetup {
 		s.Entries = append(s.Entries, doctor.BrokenEntry{Path: f.Entry, What: f.Err.What, Mend: f.Err.Remedy})
 	}
 	for _, w := range x.conf.Warnings {
+		if x.isUnusedToken(w) {
+			continue
+		}
 		c := doctor.SetupWarning{What: strings.TrimPrefix(w.Entry+": "+w.Err.What, ": "), Mend: w.Err.Remedy, Grave: w.Serious}
 		if w.ReadableFile != "" {
 			c.File, c.Name = x.absolute(w.ReadableFile), w.ReadableFile
@@ -335,6 +351,12 @@ func CheckParts(named []string, parts []doctor.Check) error {
 		known = append(known, part.Name)
 	}
 	for _, name := range named {
+		if slices.Contains([]string{"telegram", "slack", "discord"}, name) && !slices.Contains(known, name) {
+			return &apperr.Error{
+				What: "no account is called " + name + ", and no token for one is in the environment", Where: "doctor",
+				Remedy: "trestle init asks for one, or write it under adapters as docs/" + name + ".md says; parts are " + strings.Join(known, ", "), Code: apperr.Usage,
+			}
+		}
 		if !slices.Contains(known, name) {
 			return &apperr.Error{What: fmt.Sprintf("there is no part %q", name), Where: "doctor", Remedy: "parts are " + strings.Join(known, ", "), Code: apperr.Usage}
 		}
