@@ -130,11 +130,23 @@ func TestExaminationOfTheRecordFindsThePlantedFault(t *testing.T) {
 
 func TestFolderWithoutARecordIsFine(t *testing.T) {
 	for _, dir := range []string{t.TempDir(), filepath.Join(t.TempDir(), "none")} {
-		r, err := sqlite.DataDirCheck{Dir: dir}.Run(t.Context())
+		roomy := func(of string) (uint64, uint64, error) {
+			if _, err := os.Stat(of); err != nil {
+				t.Errorf("the disk of a folder is asked for that is not there: %s", of)
+			}
+			return 80e9, 100e9, nil
+		}
+		r, err := sqlite.DataDirCheck{Dir: dir, Disk: roomy}.Run(t.Context())
 		testutil.OK(t, err)
 		r.Mode = 0
-		if found := r.Examine(nil, time.Now()); len(found) != 1 || found[0].Level != adapters.Fine || !strings.Contains(found[0].What, "nothing is here yet") {
+		if found := r.Examine(nil, time.Now()); len(found) != 1 || found[0].Level != adapters.Fine || !strings.Contains(found[0].What, "nothing is here yet; the first start makes it, 80 GB free") {
 			t.Errorf("found %+v", found)
+		}
+		full := func(string) (uint64, uint64, error) { return 1e6, 100e9, nil }
+		r, err = sqlite.DataDirCheck{Dir: dir, Disk: full}.Run(t.Context())
+		testutil.OK(t, err)
+		if found := r.Examine(nil, time.Now()); len(found) != 1 || found[0].Code != "TRS-R01" {
+			t.Errorf("on a full disk: %+v", found)
 		}
 	}
 }

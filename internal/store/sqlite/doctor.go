@@ -45,17 +45,14 @@ func (x DataDirCheck) Run(ctx context.Context) (doctor.DataDir, error) {
 	r := doctor.DataDir{Folder: x.Dir}
 	info, err := os.Stat(x.Dir)
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return r, nil
+	case errors.Is(err, fs.ErrNotExist): // the first start makes it
+		return r, x.lookAtDisk(existingAbove(x.Dir), &r)
 	case err != nil:
 		return r, fmt.Errorf("examine %s: %w", x.Dir, err)
 	}
 	r.Mode = info.Mode().Perm()
-	if r.Network, err = x.Networked(x.Dir); err != nil {
-		return r, fmt.Errorf("examine the disk of %s: %w", x.Dir, err)
-	}
-	if r.Free, r.Total, err = x.Disk(x.Dir); err != nil {
-		return r, fmt.Errorf("examine the disk of %s: %w", x.Dir, err)
+	if err := x.lookAtDisk(x.Dir, &r); err != nil {
+		return r, err
 	}
 	if r.Held, r.Holder, err = heldDir(x.Dir); err != nil {
 		return r, fmt.Errorf("examine the lock of %s: %w", x.Dir, err)
@@ -79,6 +76,26 @@ func (x DataDirCheck) Run(ctx context.Context) (doctor.DataDir, error) {
 		r.Damage = err.Error()
 	}
 	return r, nil
+}
+
+// lookAtDisk reads what there is to say of the disk that a folder is on.
+func (x DataDirCheck) lookAtDisk(dir string, r *doctor.DataDir) (err error) {
+	if r.Network, err = x.Networked(dir); err != nil {
+		return fmt.Errorf("examine the disk of %s: %w", dir, err)
+	}
+	if r.Free, r.Total, err = x.Disk(dir); err != nil {
+		return fmt.Errorf("examine the disk of %s: %w", dir, err)
+	}
+	return nil
+}
+
+// existingAbove returns the nearest folder above a path that is there.
+func existingAbove(path string) string {
+	for above := filepath.Dir(path); ; above = filepath.Dir(above) {
+		if _, err := os.Stat(above); err == nil || above == filepath.Dir(above) {
+			return above
+		}
+	}
 }
 
 // readFile looks into the database.

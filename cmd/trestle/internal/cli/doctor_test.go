@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -215,4 +216,21 @@ func (chatter) Generate(_ context.Context, r llm.ModelRequest) (llm.ModelRespons
 		return llm.ModelResponse{Text: "heron-4711", Finish: llm.Stopped}, nil
 	}
 	return llm.ModelResponse{Text: "Hello, how can I help?", Finish: llm.Stopped}, nil
+}
+
+// The doctor says what a start would fail with: an address for calls of platforms that another
+// program uses.
+func TestDoctorFindsAnAddressForCallsInUse(t *testing.T) {
+	ln, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	testutil.OK(t, err)
+	s := stage0(t)
+	s.write(t, "webhook_listen: "+ln.Addr().String()+"\n", 0o600)
+	out, _, code := s.do(t, "", "doctor", "webhooks")
+	if code != apperr.Failed || !strings.Contains(out, "TRS-C05") || !strings.Contains(out, "set webhook_listen to another port") {
+		t.Errorf("in use: exit %s:\n%s", code, out)
+	}
+	testutil.OK(t, ln.Close())
+	if out, _, code := s.do(t, "", "doctor", "webhooks"); code != apperr.Done || !strings.Contains(out, "is free") {
+		t.Errorf("free: exit %s:\n%s", code, out)
+	}
 }

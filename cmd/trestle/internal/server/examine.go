@@ -42,6 +42,14 @@ func (x *examination) Parts() []doctor.Check {
 	if x.conf.Listen != "" {
 		all = append(all, doctor.Check{Name: "console", Examine: x.examineConsole})
 	}
+	if at := x.conf.WebhookListen; at != "" && x.running == nil {
+		all = append(all, doctor.Check{Name: "webhooks", Examine: func(ctx context.Context) []adapters.AccountDiagnosis {
+			if err := doctor.Listenable(ctx, at); err != nil {
+				return []adapters.AccountDiagnosis{doctor.Fail("TRS-C05", "the next start cannot listen on "+at+" for calls of platforms: "+err.Error(), "stop what uses the address, or set webhook_listen to another port")}
+			}
+			return []adapters.AccountDiagnosis{doctor.Fine(at + " is free for calls of platforms; nothing runs now")}
+		}})
+	}
 	if x.conf.Redis != "" {
 		all = append(all, doctor.Check{Name: "redis", Examine: x.examineRedis})
 	}
