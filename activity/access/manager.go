@@ -93,8 +93,9 @@ func (p ApprovalManager) open(ctx context.Context, a ChatApproval) error {
 }
 
 // Revoke takes access from those admitted under a name as [Approval.Name] and the
-// lists show it: a person's or a chat's id on an account. Their space and what
-// was said in it stay. It fails with [ErrNotAdmitted].
+// lists show it: a person's or a chat's id on an account. The codes of those who wait
+// under it are void. Their space and what was said in it stay. It fails with
+// [ErrNotAdmitted].
 func (p ApprovalManager) Revoke(ctx context.Context, account, id string) ([]ChatApproval, error) {
 	var gone []ChatApproval
 	err := p.Pairings.Amend(ctx, func(d *PairingState) {

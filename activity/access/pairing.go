@@ -133,9 +133,19 @@ func (d *PairingState) AdmitChat(a ChatApproval) bool {
 	return true
 }
 
-// Revoke takes back every admission that match accepts, and returns them.
+// Revoke takes back every admission that match accepts, voids the codes of those who wait and
+// that it accepts, and returns both.
 func (d *PairingState) Revoke(match func(ChatApproval) bool) []ChatApproval {
 	var gone []ChatApproval
+	d.Pending = slices.DeleteFunc(d.Pending, func(p PairingRequest) bool {
+		a := ChatApproval{PairingRequest: p}
+		if !match(a) {
+			return false
+		}
+		a.Code = ""
+		gone = append(gone, a)
+		return true
+	})
 	d.Admitted = slices.DeleteFunc(d.Admitted, func(a ChatApproval) bool {
 		if !match(a) {
 			return false

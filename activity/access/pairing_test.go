@@ -146,3 +146,24 @@ func TestTheDeskKeepsItsRules(t *testing.T) {
 		})
 	})
 }
+
+// Who is refused while they wait cannot be let in by the code they were shown; another can.
+func TestARefusedCodeIsVoid(t *testing.T) {
+	at := time.Unix(1_800_000_000, 0)
+	d := PairingState{}
+	for n := range 2 {
+		if _, err := d.Begin(asks(n), at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	gone := d.Revoke(func(a ChatApproval) bool { return a.User == asks(0).User })
+	if len(gone) != 1 || gone[0].User != asks(0).User || gone[0].Code != "" {
+		t.Errorf("refused are %+v", gone)
+	}
+	if _, err := d.Approve(asks(0).Code, ApprovalGrant{}, at); !errors.Is(err, ErrNoPairing) {
+		t.Errorf("the refused one's code: %v", err)
+	}
+	if _, err := d.Approve(asks(1).Code, ApprovalGrant{}, at); err != nil {
+		t.Errorf("the other's code: %v", err)
+	}
+}

@@ -22,6 +22,8 @@ type Options struct {
 	Prompts  Prompts
 	Live     EventSource
 	Desk     ToolDesk
+	People   AdmissionDesk
+	Agents   AgentControl
 	// Tools returns the acts that agents have now.
 	Tools func() spaces.ToolManifest
 	// Answers returns what a reading command of the program answers with -o json, by
@@ -108,7 +110,7 @@ func (c *Console) Handler() http.Handler {
 func (c *Console) Socket() http.Handler {
 	return newMux(c.routes, func(r Route) http.HandlerFunc {
 		return func(w http.ResponseWriter, q *http.Request) {
-			r.Handle(w, q.WithContext(context.WithValue(q.Context(), ownerKey{}, true)))
+			c.serveNoted(r.Handle, w, q.WithContext(context.WithValue(q.Context(), ownerKey{}, true)), "the owner of this machine's socket")
 		}
 	})
 }

@@ -162,7 +162,7 @@ func (c *Console) serveHealth(w http.ResponseWriter, r *http.Request) {
 	if h.Status == "starting" {
 		code = http.StatusServiceUnavailable
 	}
-	if !fromOwner(r) && c.authorise(r) != nil {
+	if !fromOwner(r) && c.authorised(r) != nil {
 		WriteJSON(w, code, briefHealth{h.Status})
 		return
 	}

@@ -132,42 +132,55 @@ var errWrong = errors.New("the token is missing or wrong")
 // errMany is returned while an address has given too many of those.
 var errMany = errors.New("too many wrong tokens were tried from here; try again in a minute")
 
-// checkToken returns what a bearer token is, by the parent its sessions would have.
-func (c *Console) checkToken(ctx context.Context, secret string) (string, error) {
+// checkToken returns what a bearer token is, by the parent its sessions would have, and what
+// people call it.
+func (c *Console) checkToken(ctx context.Context, secret string) (parent, who string, err error) {
 	if token := c.Access().Token; token != "" && equal(secret, token) {
-		return configured(token), nil
+		return configured(token), configuredToken, nil
 	}
 	k, err := c.findKey(ctx, secret, KeyToken)
 	if err == nil && k.Person != nil {
 		err = errWrong
 	}
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
-	return k.ID, c.noteUse(ctx, k)
+	return k.ID, tokenName(k), c.noteUse(ctx, k)
 }
 
-// checkSession reports whether a secret is that of a browser that may still look.
-func (c *Console) checkSession(ctx context.Context, secret string) error {
+// checkSession reports whether a secret is that of a browser that may still look, and
+// returns what people call that browser.
+func (c *Console) checkSession(ctx context.Context, secret string) (who string, err error) {
 	k, err := c.findKey(ctx, secret, KeySession)
 	if err != nil {
-		return err
+		return "", err
 	}
+	who = "browser " + k.ID + " of "
 	switch {
-	case k.Parent == "": // opened by a link from this machine
+	case k.Parent == "":
+		who += "a link of this machine"
 	case strings.HasPrefix(k.Parent, "config:"):
 		if token := c.Access().Token; token == "" || k.Parent != configured(token) {
-			return errWrong
+			return "", errWrong
 		}
+		who += configuredToken
 	default:
-		if _, err := c.Keys.KeyByID(ctx, k.Parent); errors.Is(err, ErrUnknown) {
-			return errWrong
+		parent, err := c.Keys.KeyByID(ctx, k.Parent)
+		if errors.Is(err, ErrUnknown) {
+			return "", errWrong
 		} else if err != nil {
-			return fmt.Errorf("read key: %w", err)
+			return "", fmt.Errorf("read key: %w", err)
 		}
+		who += tokenName(parent)
 	}
-	return c.noteUse(ctx, k)
+	return who, c.noteUse(ctx, k)
 }
+
+// configuredToken is what people call the token of the configuration.
+const configuredToken = "the configuration's token"
+
+// tokenName is what people call a token.
+func tokenName(k Key) string { return "token " + k.ID + " " + k.Name }
 
 // findKey returns the living key with that secret.
 func (c *Console) findKey(ctx context.Context, secret string, kind KeyKind) (Key, error) {
@@ -194,22 +207,28 @@ func (c *Console) noteUse(ctx context.Context, k Key) error {
 }
 
 // authorise checks the credential of a request: a bearer token, or else the
-// cookie of a session. Guessing tokens is limited by address; the secret of a
-// session is random and cannot be chosen by a caller.
-func (c *Console) authorise(r *http.Request) error {
+// cookie of a session, and returns what people call it. Guessing tokens is limited by
+// address; the secret of a session is random and cannot be chosen by a caller.
+func (c *Console) authorise(r *http.Request) (who string, err error) {
 	bearer := r.Header.Get("Authorization")
 	if bearer == "" {
 		cookie, err := r.Cookie(cookieName(r))
 		if err != nil {
-			return errWrong
+			return "", errWrong
 		}
 		return c.checkSession(r.Context(), cookie.Value)
 	}
-	err := errWrong
+	err = errWrong
 	if secret, ok := strings.CutPrefix(bearer, "Bearer "); ok && secret != "" {
-		_, err = c.checkToken(r.Context(), secret)
+		_, who, err = c.checkToken(r.Context(), secret)
 	}
-	return c.judgeMiss(r, err)
+	return who, c.judgeMiss(r, err)
+}
+
+// authorised checks the credential of a request.
+func (c *Console) authorised(r *http.Request) error {
+	_, err := c.authorise(r)
+	return err
 }
 
 // judgeMiss counts a wrong credential of an address, and returns [errMany] in its place
@@ -230,10 +249,10 @@ func (c *Console) judgeMiss(r *http.Request, err error) error {
 // requireCredential serves those with a token or a session.
 func (c *Console) requireCredential(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		err := c.authorise(r)
+		who, err := c.authorise(r)
 		switch {
 		case err == nil:
-			next(w, r)
+			c.serveNoted(next, w, r, who)
 		case errors.Is(err, errMany):
 			w.Header().Set("Retry-After", "60")
 			c.respond.Fail(w, r, http.StatusTooManyRequests, err.Error())
@@ -247,6 +266,33 @@ func (c *Console) requireCredential(next http.HandlerFunc) http.HandlerFunc {
 		}
 	}
 }
+
+// serveNoted serves a request, and notes in the log who changed something by it and how that
+// was answered.
+func (c *Console) serveNoted(next http.HandlerFunc, w http.ResponseWriter, r *http.Request, who string) {
+	if r.Method == http.MethodGet || r.Method == http.MethodHead {
+		next(w, r)
+		return
+	}
+	noted := &notedResponse{ResponseWriter: w, code: http.StatusOK}
+	next(noted, r)
+	c.Logger.Info("asked for by an operator", "by", who, "method", r.Method, "path", r.URL.Path, "status", noted.code)
+}
+
+// A notedResponse remembers the status that it was answered with.
+type notedResponse struct {
+	http.ResponseWriter
+	code int
+}
+
+// WriteHeader implements [http.ResponseWriter].
+func (n *notedResponse) WriteHeader(code int) {
+	n.code = code
+	n.ResponseWriter.WriteHeader(code)
+}
+
+// Unwrap returns the response that it notes, for [http.ResponseController].
+func (n *notedResponse) Unwrap() http.ResponseWriter { return n.ResponseWriter }
 
 // accessKey marks the context of a request by whose rooms it may open.
 type accessKey struct{}

@@ -39,7 +39,7 @@ func (c *Console) showLogin(w http.ResponseWriter, r *http.Request) {
 // login opens a session with a token from a form.
 func (c *Console) login(w http.ResponseWriter, r *http.Request) {
 	r.Body = http.MaxBytesReader(w, r.Body, 4<<10)
-	parent, err := c.checkToken(r.Context(), r.PostFormValue("token"))
+	parent, _, err := c.checkToken(r.Context(), r.PostFormValue("token"))
 	if err == nil {
 		err = c.startSession(w, r, parent)
 	}

@@ -60,7 +60,7 @@ func TestEveryLinkLeadsSomewhere(t *testing.T) {
 			}
 		}
 	}
-	for _, want := range []string{"/spaces", "/uplinks", "/minds/ada/home", "/memory/ada/home", "/runs", "/tools", "/approvals", "/denials", "/prompts", "/prompts/tags@1", "/live", "/jobs", "/jobs/1", "/problems", "/settings", "/static/console.js", "/static/console.css"} {
+	for _, want := range []string{"/spaces", "/uplinks", "/minds/ada/home", "/memory/ada/home", "/runs", "/tools", "/approvals", "/people", "/denials", "/prompts", "/prompts/tags@1", "/live", "/jobs", "/jobs/1", "/problems", "/settings", "/static/console.js", "/static/console.css"} {
 		if !seen[want] {
 			t.Errorf("nothing leads to %s", want)
 		}

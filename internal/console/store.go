@@ -273,8 +273,6 @@ type ProcessState interface {
 	Problems(ctx context.Context) ([]alerts.Alert, error)
 	// Adapters returns every account, as it is now.
 	Adapters() []Adapter
-	// Pairings returns who waits to be let in.
-	Pairings(ctx context.Context) ([]Pairing, error)
 }
 
 // ProcessControl has the running program do what an operator asks for.
@@ -362,6 +360,7 @@ type Room struct {
 	Space   spaces.Space         `json:"space"`
 	Chats   []spaces.ChatMapping `json:"chats"`
 	Agents  []spaces.AgentID     `json:"agents"`
+	Muted   []spaces.AgentID     `json:"muted"` // of Agents: they follow it in silence; filled for one room alone
 	Members int                  `json:"members"`
 	Events  int64                `json:"events"` // seq of its last event
 	Last    time.Time            `json:"last"`   // when that was recorded; zero without any

@@ -98,7 +98,7 @@ func (c *Console) stillAllowed(r *http.Request) func(idle bool) bool {
 			return true
 		}
 		revoked, token = c.revoked.Load(), c.Access().Token
-		return c.authorise(r) == nil
+		return c.authorised(r) == nil
 	}
 }
 

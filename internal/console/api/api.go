@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/trestle-bridge/trestle/internal/alerts"
@@ -15,8 +16,9 @@ import (
 // An API serves the JSON routes of the console. Make one with [New].
 type API struct {
 	backend
-	Runs   *RunAPI
-	Memory *MemoryAPI
+	Runs    *RunAPI
+	Memory  *MemoryAPI
+	Control *ControlAPI
 }
 
 // backend is what the handlers of every route work with.
@@ -28,12 +30,12 @@ type backend struct {
 // New returns an API over the parts of a console.
 func New(o console.Options) *API {
 	b := backend{o, console.Responder{Logger: o.Logger}}
-	return &API{backend: b, Runs: &RunAPI{b}, Memory: &MemoryAPI{b}}
+	return &API{backend: b, Runs: &RunAPI{b}, Memory: &MemoryAPI{b}, Control: &ControlAPI{b}}
 }
 
 // Routes returns the routes of the API.
 func (api *API) Routes() []console.Route {
-	return []console.Route{
+	return slices.Concat([]console.Route{
 		{Pattern: "GET /api/openapi.json", Access: console.ForCredential, Handle: api.serveOpenAPI},
 		{Pattern: "GET /api/status", Access: console.ForCredential, Handle: console.JSONHandler(api.respond, api.serveStatus)},
 		{Pattern: "GET /api/figures", Access: console.ForCredential, Handle: console.JSONHandler(api.respond, api.ListFigures)},
@@ -69,8 +71,7 @@ func (api *API) Routes() []console.Route {
 		{Pattern: "GET /api/adapters", Access: console.ForCredential, Handle: api.serveAdapters},
 		{Pattern: "GET /api/config", Access: console.ForCredential, Handle: api.serveConfig},
 		{Pattern: "GET /api/config/schema", Access: console.ForCredential, Handle: api.serveSchema},
-		{Pattern: "GET /api/pairings", Access: console.ForCredential, Handle: console.JSONHandler(api.respond, api.servePairings)},
-	}
+	}, api.Control.routes())
 }
 
 func (api *API) serveStatus(r *http.Request) (statusAnswer, error) {
@@ -107,7 +108,7 @@ func (api *API) serveProblems(r *http.Request) (problemsAnswer, error) {
 	found, err := api.Process.Problems(r.Context())
 	a := problemsAnswer{Problems: []problemRow{}}
 	for _, p := range found {
-		a.Problems = append(a.Problems, problemRow{p.Code, p.Severity, p.Subject, p.What(), p.Evidence, p.Remedy(), p.Opened, p.Seen, p.Count})
+		a.Problems = append(a.Problems, problemRow{p.ID, p.Code, p.Severity, p.Subject, p.What(), p.Evidence, p.Remedy(), p.Opened, p.Seen, p.Count, p.Acked})
 	}
 	return a, err
 }
@@ -118,6 +119,7 @@ type problemsAnswer struct {
 
 // A problemRow is one open problem.
 type problemRow struct {
+	ID       alerts.AlertID       `json:"id"`
 	Code     alerts.ProblemCode   `json:"code"`
 	Severity alerts.AlertSeverity `json:"severity"` // warn, fail
 	Subject  string               `json:"subject"`
@@ -127,6 +129,7 @@ type problemRow struct {
 	Opened   time.Time            `json:"opened,omitzero"`
 	Seen     time.Time            `json:"seen,omitzero"`
 	Count    int                  `json:"count,omitempty"`
+	Quiet    time.Time            `json:"quiet,omitzero"` // not told again before this
 }
 
 func (api *API) serveAdapters(w http.ResponseWriter, _ *http.Request) {
@@ -135,15 +138,6 @@ func (api *API) serveAdapters(w http.ResponseWriter, _ *http.Request) {
 
 type adaptersAnswer struct {
 	Adapters []console.Adapter `json:"adapters"`
-}
-
-func (api *API) servePairings(r *http.Request) (pairingsAnswer, error) {
-	waiting, err := api.Process.Pairings(r.Context())
-	return pairingsAnswer{console.NonNil(waiting)}, err
-}
-
-type pairingsAnswer struct {
-	Pairings []console.Pairing `json:"pairings"`
 }
 
 func (api *API) serveConfig(w http.ResponseWriter, _ *http.Request) {

@@ -83,11 +83,17 @@ var operations = map[string]operation{
 	"GET /api/adapters":                  {summary: "Every account as it stands now.", gives: adaptersAnswer{}},
 	"GET /api/config":                    {summary: "The configuration in force, with where each value was written. Credentials are ***.", gives: configAnswer{}},
 	"GET /api/config/schema":             {summary: "The JSON schema of the configuration.", gives: map[string]any{}},
-	"GET /api/pairings":                  {summary: "Who waits to be let in. Their codes are not told.", gives: pairingsAnswer{}},
-	"GET /api/tokens":                    {summary: "The tokens; their secrets are nowhere.", gives: console.TokensAnswer{}},
-	"POST /api/tokens":                   {summary: "Makes a token and tells its secret, this once. On the control socket alone.", takes: console.TokenRequest{}, gives: console.NewToken{}},
-	"DELETE /api/tokens/{id}":            {summary: "Ends a token and the sessions it opened, at once. On the control socket alone.", gives: console.Nothing{}},
-	"POST /api/links":                    {summary: "Makes a link that opens one browser, once, for ten minutes. On the control socket alone.", gives: console.NewLink{}},
+	"GET /api/pairings":                  {summary: "Who waits to be let in, who was let in, and who was refused lately. Codes are not told.", gives: pairingsAnswer{}},
+	"POST /api/pairings":                 {summary: "Lets in the person with a code, or a whole chat, as trestle pair does.", takes: console.PairRequest{}, gives: console.AdmittedPerson{}},
+	"POST /api/pairings/revoke":          {summary: "Takes access from a person or a chat at once; the code of one who waits is void. They are named by who, or by account and id.", takes: console.RevokeRequest{}, gives: revokedAnswer{}},
+	"POST /api/problems/{id}/ack":        {summary: "Has an open problem not be told again for two hours.", gives: quietAnswer{}},
+	"POST /api/spaces/{id}/agents/{agent}/{verb}": {
+		summary: "Stops, mutes or unmutes an agent in a space, as the verb says: stop, mute or unmute. A stop takes back what was not sent; a muted agent follows the space in silence.", gives: SteerAnswer{},
+	},
+	"GET /api/tokens":         {summary: "The tokens; their secrets are nowhere.", gives: console.TokensAnswer{}},
+	"POST /api/tokens":        {summary: "Makes a token and tells its secret, this once. On the control socket alone.", takes: console.TokenRequest{}, gives: console.NewToken{}},
+	"DELETE /api/tokens/{id}": {summary: "Ends a token and the sessions it opened, at once. On the control socket alone.", gives: console.Nothing{}},
+	"POST /api/links":         {summary: "Makes a link that opens one browser, once, for ten minutes. On the control socket alone.", gives: console.NewLink{}},
 }
 
 // ECOSYSTEM 3.1, PRD-6.1-A3: the description is that of the routes and structs.

@@ -38,9 +38,10 @@ type spacesAnswer struct {
 // SpaceAnswer is one space with a page of its log, newest first.
 type SpaceAnswer struct {
 	SpaceRow
-	People []memberRow `json:"people"`
-	Log    []LineRow   `json:"log"`
-	Next   int64       `json:"next,omitempty"` // goes into before for older events
+	Muted  []spaces.AgentID `json:"muted"` // agents that follow it in silence
+	People []memberRow      `json:"people"`
+	Log    []LineRow        `json:"log"`
+	Next   int64            `json:"next,omitempty"` // goes into before for older events
 }
 
 type memberRow struct {
@@ -114,7 +115,7 @@ func (api *API) ReadSpace(r *http.Request) (SpaceAnswer, error) {
 	if err != nil {
 		return SpaceAnswer{}, err
 	}
-	a := SpaceAnswer{SpaceRow: SpaceRowOf(room), People: []memberRow{}, Log: []LineRow{}}
+	a := SpaceAnswer{SpaceRow: SpaceRowOf(room), Muted: console.NonNil(room.Muted), People: []memberRow{}, Log: []LineRow{}}
 	for _, m := range people {
 		a.People = append(a.People, memberRow{m.ID, m.Kind, m.Name, m.Since})
 	}

@@ -3,6 +3,7 @@ package consoletest
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -22,6 +23,7 @@ type FakeProgram struct {
 	forgotten []string
 	decided   []console.ApprovalDecision
 	room      spaces.SpaceID // where calls wait
+	asked     []string
 }
 
 // Say puts text into every field that holds words from elsewhere.
@@ -48,6 +50,9 @@ var (
 	_ console.Process  = (*FakeProgram)(nil)
 	_ console.Settings = (*FakeProgram)(nil)
 	_ console.ToolDesk = (*FakeProgram)(nil)
+
+	_ console.AdmissionDesk = (*FakeProgram)(nil)
+	_ console.AgentControl  = (*FakeProgram)(nil)
 )
 
 // Started is when a made up program began.
@@ -71,7 +76,7 @@ func (p *FakeProgram) Boot() console.Boot {
 
 // Problems implements [console.Process].
 func (p *FakeProgram) Problems(context.Context) ([]alerts.Alert, error) {
-	return []alerts.Alert{{Code: alerts.Deaf, Severity: alerts.Fail, Subject: p.text(), Evidence: p.text(), Opened: Started, Seen: Started, Count: 2}}, nil
+	return []alerts.Alert{{ID: 3, Code: alerts.Deaf, Severity: alerts.Fail, Subject: p.text(), Evidence: p.text(), Opened: Started, Seen: Started, Count: 2}}, nil
 }
 
 // Adapters implements [console.Process].
@@ -79,9 +84,65 @@ func (p *FakeProgram) Adapters() []console.Adapter {
 	return []console.Adapter{{Name: "telegram", Account: "telegram:42", Handle: p.text(), State: "degraded", Reason: p.text(), Paused: p.text(), Since: &Started, Heard: &Started}}
 }
 
-// Pairings implements [console.Process].
-func (p *FakeProgram) Pairings(context.Context) ([]console.Pairing, error) {
-	return []console.Pairing{{Account: "telegram:42", Chat: "7", User: "7", Name: p.text(), Expires: Started}}, nil
+// Admissions implements [console.AdmissionDesk].
+func (p *FakeProgram) Admissions(context.Context) (console.AdmissionLists, error) {
+	return console.AdmissionLists{
+		Waiting:  []console.Pairing{{Account: "telegram:42", Chat: "7", User: "7", Name: p.text(), Expires: Started}},
+		Admitted: []console.AdmittedPerson{{Account: "telegram:42", Chat: "8", User: "8", Name: p.text(), Circle: p.text(), Role: "admin", At: Started}, {Account: "telegram:42", Chat: "-9", Role: "member", At: Started}},
+		Refused:  []console.RefusedSender{{Account: "telegram:42", Chat: "5", User: "5", Kind: p.text(), Count: 3, Last: Started}},
+	}, nil
+}
+
+// Admit implements [console.AdmissionDesk]. The only code is K7QD-X2FM.
+func (p *FakeProgram) Admit(_ context.Context, q console.PairRequest) (console.AdmittedPerson, error) {
+	if q.Code != "K7QD-X2FM" && q.Chat == "" {
+		return console.AdmittedPerson{}, noFactError{}
+	}
+	p.note("admit " + q.Code + q.Chat + " " + q.Role + " " + q.Circle)
+	return console.AdmittedPerson{Account: "telegram:42", Chat: "7", Role: q.Role}, nil
+}
+
+// ShutOut implements [console.AdmissionDesk]. Only 8 and 7 have access or wait.
+func (p *FakeProgram) ShutOut(_ context.Context, q console.RevokeRequest) ([]console.AdmittedPerson, error) {
+	if q.ID != "8" && q.ID != "7" {
+		return nil, noFactError{}
+	}
+	p.note("shut out " + q.Account + " " + q.ID)
+	return []console.AdmittedPerson{{Account: q.Account, Chat: q.ID, User: q.ID}}, nil
+}
+
+// Stop implements [console.AgentControl].
+func (p *FakeProgram) Stop(_ context.Context, q spaces.StopRequest) (spaces.StopResult, error) {
+	p.note("stop " + string(q.Agent))
+	return spaces.StopResult{Runs: []spaces.StoppedRun{{Run: "r1"}}, Unsent: 2}, nil
+}
+
+// Mute implements [console.AgentControl].
+func (p *FakeProgram) Mute(_ context.Context, q spaces.MuteRequest) ([]spaces.AgentID, error) {
+	p.note(fmt.Sprintf("mute %s, lifted %t", q.Agent, q.Lifted))
+	return []spaces.AgentID{q.Agent}, nil
+}
+
+// Quiet implements [console.AgentControl]. Only problem 3 is open.
+func (p *FakeProgram) Quiet(_ context.Context, id alerts.AlertID, _ time.Time) error {
+	if id != 3 {
+		return console.ErrUnknown
+	}
+	p.note("quiet 3")
+	return nil
+}
+
+func (p *FakeProgram) note(what string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.asked = append(p.asked, what)
+}
+
+// Asked returns what operators asked of agents, people and problems.
+func (p *FakeProgram) Asked() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.asked)
 }
 
 // Cancel implements [console.Process].

@@ -132,17 +132,13 @@ func (site *Site) pageProblems(r *http.Request) (view, error) {
 
 type settingsPage struct {
 	pageLayout
-	Rows    []console.SettingRow
-	Tokens  []console.Key
-	Waiting []console.Pairing
+	Rows   []console.SettingRow
+	Tokens []console.Key
 }
 
 func (site *Site) pageSettings(r *http.Request) (view, error) {
 	p := &settingsPage{pageLayout: pageLayout{Title: "Settings", Terminal: "trestle config show --all --origin"}, Rows: site.Settings.Rows()}
 	var err error
-	if p.Tokens, err = site.Keys.ListKeys(r.Context(), console.KeyToken); err != nil {
-		return nil, err
-	}
-	p.Waiting, err = site.Process.Pairings(r.Context())
+	p.Tokens, err = site.Keys.ListKeys(r.Context(), console.KeyToken)
 	return p, err
 }

@@ -59,6 +59,7 @@ var staticFiles embed.FS
 // Routes returns the routes of the pages and of the files that they load.
 func (site *Site) Routes() []console.Route {
 	runs, minds, desk, missions, figures := runPages{site}, mindPages{site}, deskPages{site}, missionPages{site}, figurePages{site}
+	control := controlPages{desk}
 	return []console.Route{
 		{Pattern: "GET /static/{file}", Access: console.ForAnyone, Handle: site.serveStatic},
 		{Pattern: "GET /{$}", Access: console.ForCredential, Handle: site.page("now", site.pageNow)},
@@ -86,6 +87,11 @@ func (site *Site) Routes() []console.Route {
 		{Pattern: "GET /approvals", Access: console.ForCredential, Handle: site.page("approvals", desk.pageApprovals)},
 		{Pattern: "POST /approvals/revoke", Access: console.ForCredential, Handle: desk.pageRevoke},
 		{Pattern: "POST /approvals/{code}/{verb}", Access: console.ForCredential, Handle: desk.pageDecide},
+		{Pattern: "GET /people", Access: console.ForCredential, Handle: site.page("people", control.pagePeople)},
+		{Pattern: "POST /people/admit", Access: console.ForCredential, Handle: control.pageAdmit},
+		{Pattern: "POST /people/revoke", Access: console.ForCredential, Handle: control.pageShutOut},
+		{Pattern: "POST /spaces/{id}/agents/{agent}/{verb}", Access: console.ForCredential, Handle: control.pageSteer},
+		{Pattern: "POST /problems/{id}/ack", Access: console.ForCredential, Handle: control.pageQuiet},
 		{Pattern: "GET /denials", Access: console.ForCredential, Handle: site.page("denials", runs.pageDenials)},
 		{Pattern: "GET /live", Access: console.ForCredential, Handle: site.page("live", site.pageLive)},
 		{Pattern: "GET /jobs", Access: console.ForCredential, Handle: site.page("jobs", site.pageJobs)},
@@ -142,6 +148,7 @@ var sections = []navItem{
 	{Name: "Missions", Path: "/missions"},
 	{Name: "Tools", Path: "/tools"},
 	{Name: "Approvals", Path: "/approvals"},
+	{Name: "People", Path: "/people"},
 	{Name: "Denials", Path: "/denials"},
 	{Name: "Prompts", Path: "/prompts"},
 	{Name: "Live", Path: "/live"},
@@ -158,7 +165,7 @@ func (site *Site) parseTemplates() map[string]*template.Template {
 	all := map[string]*template.Template{}
 	for _, name := range []string{
 		"login", "opened", "missing", "now", "figures", "spaces", "space", "uplinks", "minds", "mind", "memory", "frame", "runs", "run", "missions", "mission", "prompts", "prompt",
-		"tools", "approvals", "denials", "live", "jobs", "problems", "settings", "search",
+		"tools", "approvals", "people", "denials", "live", "jobs", "problems", "settings", "search",
 	} {
 		all[name] = template.Must(template.Must(shared.Clone()).ParseFS(templateFiles, "templates/"+name+".html"))
 	}
@@ -209,6 +216,7 @@ func (site *Site) fillLayout(r *http.Request, name string, t *pageLayout) error 
 	}
 	problems, problemsErr := site.Process.Problems(r.Context())
 	approvals, approvalsErr := site.Desk.Approvals(r.Context())
+	people, peopleErr := site.People.Admissions(r.Context())
 	for _, s := range sections {
 		s.Here = r.URL.Path == s.Path || s.Path != "/" && strings.HasPrefix(r.URL.Path, s.Path+"/")
 		if s.Path == "/minds" && strings.Contains(r.URL.Path, "/steps/") {
@@ -221,6 +229,8 @@ func (site *Site) fillLayout(r *http.Request, name string, t *pageLayout) error 
 			s.Count = len(problems)
 		case "/approvals":
 			s.Count = len(approvals.Waiting)
+		case "/people":
+			s.Count = len(people.Waiting)
 		}
 		t.Nav = append(t.Nav, s)
 	}
@@ -229,7 +239,7 @@ func (site *Site) fillLayout(r *http.Request, name string, t *pageLayout) error 
 		t.Lights = console.Indicators(site.Process.Health(), tally, time.Now())
 		err = site.names.refresh(r.Context())
 	}
-	return errors.Join(err, problemsErr, approvalsErr)
+	return errors.Join(err, problemsErr, approvalsErr, peopleErr)
 }
 
 // staticTypes are the files that pages load, with what they are.

@@ -28,6 +28,7 @@ type spacePage struct {
 	Space api.SpaceAnswer
 	Lines []spokenLine
 	Newer bool
+	Muted map[spaces.AgentID]bool
 }
 
 // A spokenLine is one event of a space in words.
@@ -57,6 +58,10 @@ func (site *Site) pageSpace(r *http.Request) (view, error) {
 	p := &spacePage{
 		pageLayout: pageLayout{Title: a.Name, Terminal: "trestle events --space " + string(a.Space)},
 		Space:      a, Newer: r.URL.Query().Get("before") != "",
+	}
+	p.Muted = map[spaces.AgentID]bool{}
+	for _, id := range a.Muted {
+		p.Muted[id] = true
 	}
 	for _, l := range a.Log {
 		s := spokenLine{LineRow: l, Who: console.NameOf(l.Actor, names), What: console.DescribeEvent(l.Body)}

@@ -42,7 +42,7 @@ var answerTypes = map[string]string{
 	"migrate":          "cli.migratedAnswer",
 	"move":             "cli.movedAnswer",
 	"report":           "cli.reportAnswer",
-	"pair":             "server.AdmittedPerson",
+	"pair":             "console.AdmittedPerson",
 	"open":             "cli.openAnswer",
 	"mcp":              "- it speaks the Model Context Protocol",
 	"token":            "- it needs another word",

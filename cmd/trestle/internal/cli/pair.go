@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
-	"github.com/trestle-bridge/trestle/cmd/trestle/internal/server"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
+	"github.com/trestle-bridge/trestle/internal/console"
 )
 
 // pairCommand answers `trestle pair`.
@@ -18,7 +18,7 @@ type pairCommand struct{ installation }
 
 func newPairCommand(env *Environment) *cobra.Command {
 	cmd := pairCommand{installation{env}}
-	var q server.PairRequest
+	var q console.PairRequest
 	var owner, admin bool
 	var revoke string
 	c := &cobra.Command{
@@ -34,7 +34,7 @@ func newPairCommand(env *Environment) *cobra.Command {
 			case revoke != "" && len(args) > 0:
 				return &apperr.Error{What: "--revoke stands alone", Where: "pair", Remedy: "trestle pair --revoke " + revoke, Code: apperr.Usage}
 			case revoke != "":
-				return cmd.revokePairing(c.Context(), server.RevokeRequest{Who: revoke})
+				return cmd.revokePairing(c.Context(), console.RevokeRequest{Who: revoke})
 			case len(args) == 0 && (q.Role != "" || q.Circle != ""):
 				return &apperr.Error{What: "nobody is named: a role and a circle, they are for whom a code or a chat names", Where: "pair", Remedy: "trestle pair CODE --owner; trestle pair alone lists who waits", Code: apperr.Usage}
 			case len(args) == 0:
@@ -50,14 +50,14 @@ func newPairCommand(env *Environment) *cobra.Command {
 	c.Flags().StringVar(&q.Circle, "circle", "", "circle of the chat's space (default one of its own)")
 	c.Flags().BoolVar(&owner, "owner", false, "make the person an owner: they may do what you may")
 	c.Flags().BoolVar(&admin, "admin", false, "make the person an admin: they may decide for rooms of several people")
-	c.Flags().StringVar(&revoke, "revoke", "", "shut out `ADAPTER:ID`, a person or a chat, at once")
+	c.Flags().StringVar(&revoke, "revoke", "", "shut out `ADAPTER:ID`, a person or a chat, at once; the code of one who waits is void")
 	c.MarkFlagsMutuallyExclusive("owner", "admin", "revoke")
 	c.MarkFlagsMutuallyExclusive("circle", "revoke")
 	return c
 }
 
-func (cmd pairCommand) pair(ctx context.Context, q server.PairRequest) error {
-	var a server.AdmittedPerson
+func (cmd pairCommand) pair(ctx context.Context, q console.PairRequest) error {
+	var a console.AdmittedPerson
 	if err := cmd.post(ctx, "/pair", q, &a); err != nil {
 		return err
 	}
@@ -74,8 +74,8 @@ func (cmd pairCommand) pair(ctx context.Context, q server.PairRequest) error {
 	})
 }
 
-func (cmd pairCommand) revokePairing(ctx context.Context, q server.RevokeRequest) error {
-	var gone []server.AdmittedPerson
+func (cmd pairCommand) revokePairing(ctx context.Context, q console.RevokeRequest) error {
+	var gone []console.AdmittedPerson
 	if err := cmd.post(ctx, "/pair/revoke", q, &gone); err != nil {
 		return err
 	}
@@ -87,14 +87,14 @@ func (cmd pairCommand) revokePairing(ctx context.Context, q server.RevokeRequest
 }
 
 func (cmd pairCommand) listPairings(ctx context.Context) error {
-	var all server.PairingLists
+	var all console.AdmissionLists
 	if err := cmd.get(ctx, "/pair", &all); err != nil {
 		return err
 	}
 	return cmd.answer(all, func(w io.Writer) { showPairings(w, all) })
 }
 
-func showPairings(w io.Writer, all server.PairingLists) {
+func showPairings(w io.Writer, all console.AdmissionLists) {
 	if len(all.Waiting)+len(all.Admitted)+len(all.Refused) == 0 {
 		fmt.Fprintln(w, "nobody waits and nobody was let in by code; chats that the configuration names let their members in")
 		return
@@ -121,7 +121,7 @@ func times(n int64) string {
 }
 
 // whoIs names a person, or a whole chat, with access or with revoked access.
-func whoIs(a server.AdmittedPerson) string {
+func whoIs(a console.AdmittedPerson) string {
 	if a.User == "" {
 		return "everybody"
 	}

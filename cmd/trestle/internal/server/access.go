@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,56 +18,6 @@ import (
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/spaces"
 )
-
-// PairRequest lets in a person by their code, or a whole chat by its name.
-type PairRequest struct {
-	Code   string `json:"code,omitempty"`
-	Chat   string `json:"chat,omitempty"` // adapter:chat
-	Circle string `json:"circle,omitempty"`
-	Role   string `json:"role,omitempty"` // member, admin, owner; empty: member
-}
-
-// RevokeRequest takes access from a person or a chat.
-type RevokeRequest struct {
-	Who string `json:"who"` // adapter:user or adapter:chat
-}
-
-// AdmittedPerson is a person or a chat with access.
-type AdmittedPerson struct {
-	Account string    `json:"account"`
-	Chat    string    `json:"chat"`
-	User    string    `json:"user"` // empty: the whole chat
-	Name    string    `json:"name,omitempty"`
-	Circle  string    `json:"circle,omitempty"`
-	Role    string    `json:"role"`
-	At      time.Time `json:"at"`
-}
-
-// waitingPerson is a person who was shown a pairing code.
-type waitingPerson struct {
-	Account string    `json:"account"`
-	Chat    string    `json:"chat"`
-	User    string    `json:"user"`
-	Name    string    `json:"name,omitempty"`
-	Expires time.Time `json:"expires"`
-}
-
-// refusedSender is a person who was refused.
-type refusedSender struct {
-	Account string    `json:"account"`
-	Chat    string    `json:"chat"`
-	User    string    `json:"user,omitempty"`
-	Kind    string    `json:"kind"`
-	Count   int64     `json:"count"`
-	Last    time.Time `json:"last"`
-}
-
-// PairingLists lists who waits, who is admitted, and who was refused lately.
-type PairingLists struct {
-	Waiting  []waitingPerson  `json:"waiting"`
-	Admitted []AdmittedPerson `json:"admitted"`
-	Refused  []refusedSender  `json:"refused"`
-}
 
 // refusedShown is the number of refused senders that are listed.
 const refusedShown = 20
@@ -93,7 +44,7 @@ func (acc *accessManager) approvals() access.ApprovalManager {
 }
 
 // pair admits the person with a code, or a chat.
-func (acc *accessManager) pair(ctx context.Context, q PairRequest) (AdmittedPerson, error) {
+func (acc *accessManager) pair(ctx context.Context, q console.PairRequest) (console.AdmittedPerson, error) {
 	g := access.ApprovalGrant{Circle: spaces.CircleID(q.Circle), Role: spaces.OfMember}
 	switch q.Role {
 	case "", spaces.OfMember.String():
@@ -102,7 +53,7 @@ func (acc *accessManager) pair(ctx context.Context, q PairRequest) (AdmittedPers
 	case spaces.OfOwner.String():
 		g.Role = spaces.OfOwner
 	default:
-		return AdmittedPerson{}, &apperr.Error{What: "there is no role " + q.Role, Where: "pair", Remedy: "member, admin or owner", Code: apperr.Usage}
+		return console.AdmittedPerson{}, &apperr.Error{What: "there is no role " + q.Role, Where: "pair", Remedy: "member, admin or owner", Code: apperr.Usage}
 	}
 	if q.Chat != "" {
 		return acc.pairChat(ctx, q.Chat, g)
@@ -110,44 +61,47 @@ func (acc *accessManager) pair(ctx context.Context, q PairRequest) (AdmittedPers
 	a, err := acc.approvals().Approve(ctx, q.Code, g, time.Now())
 	switch {
 	case errors.Is(err, access.ErrNoPairing):
-		return AdmittedPerson{}, &apperr.Error{What: "nobody is waiting with this code", Where: "pair " + q.Code, Remedy: "ask them to write to the bot again; a code is good for ten minutes", Code: apperr.Failed}
+		return console.AdmittedPerson{}, &apperr.Error{What: "nobody is waiting with this code", Where: "pair " + q.Code, Remedy: "ask them to write to the bot again; a code is good for ten minutes", Code: apperr.Failed}
 	case errors.Is(err, access.ErrDeskLocked):
-		return AdmittedPerson{}, &apperr.Error{What: "too many wrong codes were tried", Where: "pair " + q.Code, Remedy: "try again in an hour", Code: apperr.TryAgain}
+		return console.AdmittedPerson{}, &apperr.Error{What: "too many wrong codes were tried", Where: "pair " + q.Code, Remedy: "try again in an hour", Code: apperr.TryAgain}
 	case err != nil:
-		return AdmittedPerson{}, err
+		return console.AdmittedPerson{}, err
 	}
 	return shownAdmission(a), nil
 }
 
 // pairChat admits a whole chat. It refuses a role, which only a person has.
-func (acc *accessManager) pairChat(ctx context.Context, chat string, g access.ApprovalGrant) (AdmittedPerson, error) {
+func (acc *accessManager) pairChat(ctx context.Context, chat string, g access.ApprovalGrant) (console.AdmittedPerson, error) {
 	if g.Role != spaces.OfMember {
-		return AdmittedPerson{}, &apperr.Error{What: "a role is given to a person, not to a chat", Where: "pair " + chat, Remedy: "pair the person with the code that the bot shows them", Code: apperr.Usage}
+		return console.AdmittedPerson{}, &apperr.Error{What: "a role is given to a person, not to a chat", Where: "pair " + chat, Remedy: "pair the person with the code that the bot shows them", Code: apperr.Usage}
 	}
 	account, id, err := acc.parseAccount(chat)
 	if err != nil {
-		return AdmittedPerson{}, err
+		return console.AdmittedPerson{}, err
 	}
 	platform, _, _ := strings.Cut(account, ":")
 	if wrong := config.CheckChatID(platform, id); wrong != nil {
-		return AdmittedPerson{}, &apperr.Error{What: wrong.What, Where: "pair " + chat, Remedy: wrong.Remedy, Code: apperr.Usage}
+		return console.AdmittedPerson{}, &apperr.Error{What: wrong.What, Where: "pair " + chat, Remedy: wrong.Remedy, Code: apperr.Usage}
 	}
 	a, err := acc.approvals().AdmitChat(ctx, account, id, g, time.Now())
 	if err != nil {
-		return AdmittedPerson{}, err
+		return console.AdmittedPerson{}, err
 	}
 	return shownAdmission(a), nil
 }
 
-// revoke takes access from a person or a chat, at once.
-func (acc *accessManager) revoke(ctx context.Context, q RevokeRequest) ([]AdmittedPerson, error) {
-	account, id, err := acc.parseAccount(q.Who)
+// revoke takes access from a person or a chat, at once, and voids the code of one who waits.
+func (acc *accessManager) revoke(ctx context.Context, q console.RevokeRequest) ([]console.AdmittedPerson, error) {
+	account, id, err := q.Account, q.ID, error(nil)
+	if account == "" {
+		account, id, err = acc.parseAccount(q.Who)
+	}
 	if err != nil {
 		return nil, err
 	}
 	gone, err := acc.approvals().Revoke(ctx, account, id)
 	if errors.Is(err, access.ErrNotAdmitted) {
-		return nil, &apperr.Error{What: "nobody is let in under this name", Where: "pair --revoke " + q.Who, Remedy: "see trestle pair; who a named chat lets in is said by the configuration", Code: apperr.Failed}
+		return nil, &apperr.Error{What: "nobody waits or is let in under this name", Where: "pair --revoke " + cmp.Or(q.Who, id), Remedy: "see trestle pair; who a named chat lets in is said by the configuration", Code: apperr.Failed}
 	}
 	if err != nil {
 		return nil, err
@@ -157,7 +111,7 @@ func (acc *accessManager) revoke(ctx context.Context, q RevokeRequest) ([]Admitt
 	for _, j := range acc.joined {
 		j.in.Forget()
 	}
-	var all []AdmittedPerson
+	var all []console.AdmittedPerson
 	for _, a := range gone {
 		all = append(all, shownAdmission(a))
 	}
@@ -216,28 +170,50 @@ func (acc *accessManager) grantAccess(ctx context.Context, q console.TokenReques
 }
 
 // pairings lists who waits, who is admitted, and who was refused.
-func (acc *accessManager) pairings(ctx context.Context) (PairingLists, error) {
+func (acc *accessManager) pairings(ctx context.Context) (console.AdmissionLists, error) {
 	waiting, admitted, err := acc.approvals().Lists(ctx, time.Now())
 	if err != nil {
-		return PairingLists{}, err
+		return console.AdmissionLists{}, err
 	}
 	refused, err := acc.border.Refusals(ctx, refusedShown)
 	if err != nil {
-		return PairingLists{}, err
+		return console.AdmissionLists{}, err
 	}
-	all := PairingLists{Waiting: []waitingPerson{}, Admitted: []AdmittedPerson{}, Refused: []refusedSender{}}
+	all := console.AdmissionLists{Waiting: []console.Pairing{}, Admitted: []console.AdmittedPerson{}, Refused: []console.RefusedSender{}}
 	for _, w := range waiting {
-		all.Waiting = append(all.Waiting, waitingPerson{w.Account, w.Chat, w.User, w.Name, w.Expires})
+		all.Waiting = append(all.Waiting, console.Pairing{Account: w.Account, Chat: w.Chat, User: w.User, Name: w.Name, Expires: w.Expires})
 	}
 	for _, a := range admitted {
 		all.Admitted = append(all.Admitted, shownAdmission(a))
 	}
 	for _, r := range refused {
-		all.Refused = append(all.Refused, refusedSender{r.Account, r.Chat, r.User, r.Kind, r.Count, r.Last})
+		all.Refused = append(all.Refused, console.RefusedSender{Account: r.Account, Chat: r.Chat, User: r.User, Kind: r.Kind, Count: r.Count, Last: r.Last})
 	}
 	return all, nil
 }
 
-func shownAdmission(a access.ChatApproval) AdmittedPerson {
-	return AdmittedPerson{a.Account, a.Chat, a.User, a.Name, string(a.Circle), max(a.Role, spaces.OfMember).String(), a.At}
+// An admissionDesk implements [console.AdmissionDesk].
+type admissionDesk struct{ s *Server }
+
+var _ console.AdmissionDesk = admissionDesk{}
+
+// Admissions implements [console.AdmissionDesk].
+func (d admissionDesk) Admissions(ctx context.Context) (console.AdmissionLists, error) {
+	return d.s.pairings(ctx)
+}
+
+// Admit implements [console.AdmissionDesk].
+func (d admissionDesk) Admit(ctx context.Context, q console.PairRequest) (console.AdmittedPerson, error) {
+	return d.s.pair(ctx, q)
+}
+
+// ShutOut implements [console.AdmissionDesk].
+func (d admissionDesk) ShutOut(ctx context.Context, q console.RevokeRequest) ([]console.AdmittedPerson, error) {
+	return d.s.revoke(ctx, q)
+}
+
+func shownAdmission(a access.ChatApproval) console.AdmittedPerson {
+	return console.AdmittedPerson{
+		Account: a.Account, Chat: a.Chat, User: a.User, Name: a.Name, Circle: string(a.Circle), Role: max(a.Role, spaces.OfMember).String(), At: a.At,
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
+	"github.com/trestle-bridge/trestle/internal/console"
 )
 
 // What cannot be a chat is refused before anything is opened for it.
@@ -15,7 +16,7 @@ func TestWhatCannotBeAChatIsNotLetIn(t *testing.T) {
 		defer w.stop()
 		w.settle()
 		for _, chat := range []string{"telegram:nochat", "telegram:@family", "telegram:-100x"} {
-			a, err := w.process.pair(w.t.Context(), PairRequest{Chat: chat})
+			a, err := w.process.pair(w.t.Context(), console.PairRequest{Chat: chat})
 			if f, ok := errors.AsType[*apperr.Error](err); !ok || f.Code != apperr.Usage || f.Remedy == "" {
 				t.Errorf("%s lets in %+v, and is answered %v", chat, a, err)
 			}

@@ -39,7 +39,7 @@ func newEventBus() *inproc.EventBus {
 func (s *Server) newConsole() *console.Console {
 	rooms := persontools.Rooms{Store: s.Store.Shell(), Shell: s.shell, Settings: s.shellSettings, NewID: s.Mint, Notify: s.notifyAccount, Logger: s.Log}
 	o := console.Options{
-		Store: s.Store.Console(), Figures: s.Store.Figures(), Keys: s.Store.Keys(), Process: consoleBackend{s}, Jobs: jobsBackend{s.Store.Jobs(), s}, Settings: ConsoleSettings{s.Config, s.keyOf, s.told}, Live: liveEvents{s.Bus}, Desk: toolDesk{s},
+		Store: s.Store.Console(), Figures: s.Store.Figures(), Keys: s.Store.Keys(), Process: consoleBackend{s}, Jobs: jobsBackend{s.Store.Jobs(), s}, Settings: ConsoleSettings{s.Config, s.keyOf, s.told}, Live: liveEvents{s.Bus}, Desk: toolDesk{s}, People: admissionDesk{s}, Agents: agentControl{s},
 		PersonTools: rooms.Handler(), Grant: s.grantAccess, Prompts: s.promptAccess(),
 		Tools: s.shell.Catalogue().Manifest, Answers: s.answerCommand, Metrics: s.telemetry.Metrics(), Access: s.access, Logger: s.Log,
 	}
@@ -97,25 +97,42 @@ func (d consoleBackend) Problems(ctx context.Context) ([]alerts.Alert, error) {
 	return alerts.Worst(found), err
 }
 
-// Pairings implements [console.Process].
-func (d consoleBackend) Pairings(ctx context.Context) ([]console.Pairing, error) {
-	at, err := d.s.border.Load(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var waiting []console.Pairing
-	for _, p := range at.Pending {
-		if p.Expires.After(time.Now()) {
-			waiting = append(waiting, console.Pairing{Account: p.Account, Chat: p.Chat, User: p.User, Name: p.Name, Expires: p.Expires})
-		}
-	}
-	return waiting, nil
-}
-
 // Cancel implements [console.Process].
 func (d consoleBackend) Cancel(ctx context.Context, run spaces.CycleID) (bool, error) {
 	done, err := runControl{d.s.connectionSet}.Halt(ctx, spaces.StopRequest{Run: run, Unsent: true, Say: "Stopped by a person."})
 	return len(done.Runs) > 0, err
+}
+
+// An agentControl implements [console.AgentControl].
+type agentControl struct{ s *Server }
+
+var _ console.AgentControl = agentControl{}
+
+// Stop implements [console.AgentControl].
+func (a agentControl) Stop(ctx context.Context, q spaces.StopRequest) (spaces.StopResult, error) {
+	return runControl{a.s.connectionSet}.Halt(ctx, q)
+}
+
+// Mute implements [console.AgentControl].
+func (a agentControl) Mute(ctx context.Context, q spaces.MuteRequest) ([]spaces.AgentID, error) {
+	runs := runControl{a.s.connectionSet}
+	changed, err := runs.Mute(ctx, q)
+	if err == nil && !q.Lifted {
+		_, err = runs.Halt(ctx, spaces.StopRequest{Space: q.Space, Agent: q.Agent, Unsent: true, At: time.Now()})
+	}
+	return changed, err
+}
+
+// Quiet implements [console.AgentControl].
+func (a agentControl) Quiet(ctx context.Context, id alerts.AlertID, until time.Time) error {
+	if id == 0 {
+		return console.ErrUnknown // all of them are not meant
+	}
+	_, err := a.s.acknowledgeAlerts(ctx, id, until, time.Now())
+	if errors.Is(err, alerts.ErrUnknown) {
+		return console.ErrUnknown
+	}
+	return err
 }
 
 // StepMission implements [console.Process].

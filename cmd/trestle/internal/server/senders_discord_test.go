@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	fakediscord "github.com/trestle-bridge/trestle/adapters/fake/discord"
+	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -79,7 +80,7 @@ func TestNobodyUnauthorisedWakesAnAgentOnDiscord(t *testing.T) {
 			w.discord.bot.Direct(olivia).Says(olivia, "hello", fakediscord.PostOptions{})
 		},
 		pairs: func(w *world) {
-			if _, err := w.process.pair(w.t.Context(), PairRequest{Code: w.codeOf(strconv.Itoa(ownersID)), Role: "owner"}); err != nil {
+			if _, err := w.process.pair(w.t.Context(), console.PairRequest{Code: w.codeOf(strconv.Itoa(ownersID)), Role: "owner"}); err != nil {
 				w.t.Fatal(err)
 			}
 		},

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	fakeslack "github.com/trestle-bridge/trestle/adapters/fake/slack"
+	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -70,7 +71,7 @@ func TestNobodyUnauthorisedWakesAnAgentOnSlack(t *testing.T) {
 			w.slack.app.Direct(olivia).Says(olivia, "hello", fakeslack.PostOptions{})
 		},
 		pairs: func(w *world) {
-			if _, err := w.process.pair(w.t.Context(), PairRequest{Code: w.codeOf(slackOwner), Role: "owner"}); err != nil {
+			if _, err := w.process.pair(w.t.Context(), console.PairRequest{Code: w.codeOf(slackOwner), Role: "owner"}); err != nil {
 				w.t.Fatal(err)
 			}
 		},

@@ -748,7 +748,7 @@ func tell(b spaces.EventBody) string {
 // pair` does.
 func (w *world) pairs(who string, role []string) {
 	w.t.Helper()
-	q := PairRequest{Role: strings.Join(role, "")}
+	q := console.PairRequest{Role: strings.Join(role, "")}
 	if p := w.people[who]; p != nil {
 		q.Code = w.codeOf(strconv.FormatInt(p.ID, 10))
 	} else {
