@@ -65,7 +65,11 @@ func (w *world) runs(room spaces.SpaceID) []spaces.Cycle {
 	w.t.Helper()
 	runs, err := w.store.Console().Runs(w.t.Context(), console.Filter{Space: room})
 	w.ok(err)
-	return runs
+	cycles := make([]spaces.Cycle, len(runs))
+	for i, y := range runs {
+		cycles[i] = y.Cycle
+	}
+	return cycles
 }
 
 // PRD-5.2-A5: a person's stop interrupts the model in mid-turn, ends the

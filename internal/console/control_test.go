@@ -9,9 +9,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/trestle-bridge/trestle/hud"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/console/consoletest"
 	"github.com/trestle-bridge/trestle/internal/testutil"
+	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -140,5 +142,38 @@ func TestTheLogSaysWhoChangedWhat(t *testing.T) {
 	}
 	if strings.Contains(log.String(), token.Secret) || strings.Contains(log.String(), session.Secret) {
 		t.Error("the log has a secret")
+	}
+}
+
+// The list of runs says who asked, the words of both, the model and the money; words that were
+// deleted since are in it no more. Chips narrow it, and an id that fits several runs is answered
+// with them.
+func TestRunsAreListedWithTheirWords(t *testing.T) {
+	w := consoletest.Open(t)
+	l := w.Live("where is <b>lunch</b>")
+	page := ownerDo(t, w, http.MethodGet, "/runs", "").Body.String()
+	for _, want := range []string{
+		"<b>where is &lt;b&gt;lunch&lt;/b&gt;</b> where is &lt;b&gt;lunch", `<td class="words">where is &lt;b&gt;lunch`, "gpt-5-mini", "0.0060",
+		`href="/runs?before=&amp;since=24h">last 24h`, `href="/runs?agent=ada&amp;before=">ada`, `data-fresh="agent_assigned,mission_stop"`,
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page has no %s", want)
+		}
+	}
+	if chosen := ownerDo(t, w, http.MethodGet, "/runs?agent=ada", "").Body.String(); !strings.Contains(chosen, `href="/runs?agent=&amp;before=" aria-current="true">ada`) {
+		t.Error("a chosen chip is not taken back by its link")
+	}
+	row := get(t, w, "/api/runs", 200)["runs"].([]any)[1].(map[string]any)
+	if row["asked"] != "where is <b>lunch</b>" || row["answer"] != row["asked"] || row["sends"] != 1.0 || row["asker"].(map[string]any)["name"] == "" {
+		t.Errorf("row is %v", row)
+	}
+	err := w.Store.Shell().Redact(t.Context(), l.Mind, shell.RedactionRequest{Event: l.Woke, Shown: hud.NewRedaction("where is <b>lunch</b>")})
+	testutil.OK(t, err)
+	row = get(t, w, "/api/runs", 200)["runs"].([]any)[1].(map[string]any)
+	if row["asked"] == "where is <b>lunch</b>" {
+		t.Errorf("deleted words are listed: %v", row)
+	}
+	if rec := ownerDo(t, w, http.MethodGet, "/runs/00000000", ""); rec.Code != http.StatusNotFound || !strings.Contains(rec.Body.String(), string(l.Closed)) || !strings.Contains(rec.Body.String(), string(l.Open)) {
+		t.Errorf("a short id of several runs: %d %s", rec.Code, rec.Body)
 	}
 }

@@ -54,7 +54,7 @@ func TestEveryLinkLeadsSomewhere(t *testing.T) {
 				base, _, _ := strings.Cut(path, "?")
 				to = base + to
 			}
-			if to != "" && !seen[to] && len(seen) < 200 {
+			if to != "" && !seen[to] && len(seen) < 400 {
 				seen[to] = true
 				queue = append(queue, to)
 			}

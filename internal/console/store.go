@@ -208,9 +208,9 @@ type MemberInfo struct {
 
 // RunReader reads what the agents did.
 type RunReader interface {
-	// Runs returns cycles that match the filter. Before one that is not known is
-	// [ErrUnknown].
-	Runs(ctx context.Context, f Filter) ([]spaces.Cycle, error)
+	// Runs returns cycles that match the filter, with their words if it asks for them.
+	// Before one that is not known is [ErrUnknown].
+	Runs(ctx context.Context, f Filter) ([]ListedRun, error)
 	// Run returns one cycle with everything that belongs to it. A unique beginning
 	// of its id is enough. No such cycle is [ErrUnknown].
 	Run(ctx context.Context, id string) (Run, error)
@@ -403,6 +403,17 @@ type Filter struct {
 	Since  time.Time
 	Before spaces.CycleID // only older ones than this
 	Limit  int            // at most this many; 0 is 100
+	Words  bool           // what was asked and answered is read as well
+}
+
+// A ListedRun is one cycle in a list. Who asked, and the words of both, are there where the
+// filter asks for them, without those of messages that were deleted since.
+type ListedRun struct {
+	spaces.Cycle
+	Asker  spaces.EntityID // of the message that woke it; empty where no message did
+	Asked  string          // its words as the agent was shown them
+	Answer string          // the first message that it sent
+	Sends  int             // messages that it decided to send
 }
 
 // Run is one cycle with everything that explains it.

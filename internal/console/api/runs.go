@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -26,6 +27,12 @@ type RunRow struct {
 	Denials int               `json:"denials"`
 	Started time.Time         `json:"started"`
 	Seconds float64           `json:"seconds"`
+	Asker   *personRow        `json:"asker,omitempty"`  // of the message that woke it; in lists alone, like the words
+	Asked   string            `json:"asked,omitempty"`  // its words as the agent was shown them
+	Answer  string            `json:"answer,omitempty"` // the first message that it sent
+	Sends   int               `json:"sends,omitempty"`  // messages that it decided to send
+	Model   string            `json:"model,omitempty"`  // of the agent, by the configuration of now; in lists alone
+	Price   *float64          `json:"price,omitempty"`  // what it cost, in the currency of the figures; in lists alone
 }
 
 // RowOf returns a run as a list shows it.
@@ -220,6 +227,7 @@ type RunAPI struct{ backend }
 func (api *RunAPI) ListRuns(r *http.Request, f console.Filter) (RunsAnswer, error) {
 	limit := f.Limit
 	f.Limit++
+	f.Words = true
 	found, err := api.Store.Runs(r.Context(), f)
 	if errors.Is(err, console.ErrUnknown) {
 		err = console.ErrParameter
@@ -232,8 +240,22 @@ func (api *RunAPI) ListRuns(r *http.Request, f console.Filter) (RunsAnswer, erro
 		found = found[:limit]
 		a.Next = found[limit-1].ID
 	}
+	people := make([]spaces.EntityID, len(found))
+	for i, y := range found {
+		people[i] = y.Asker
+	}
+	slices.Sort(people)
+	names, err := api.Store.Names(r.Context(), slices.Compact(people))
+	if err != nil {
+		return RunsAnswer{}, err
+	}
 	for _, y := range found {
-		a.Runs = append(a.Runs, RowOf(y))
+		row := RowOf(y.Cycle)
+		row.Asked, row.Answer, row.Sends, row.Model, row.Price = y.Asked, y.Answer, y.Sends, api.Settings.Model(y.Mind.Agent).Name, CostOf(y.Usage.Cost)
+		if y.Asker != "" {
+			row.Asker = &personRow{y.Asker, console.NameOf(y.Asker, names)}
+		}
+		a.Runs = append(a.Runs, row)
 	}
 	return a, nil
 }

@@ -23,6 +23,46 @@ type runsPage struct {
 	Spaces []api.SpaceRow
 	Older  string
 	Wrong  string
+	Chips  []filterChip
+}
+
+// A filterChip is a link that narrows a list to what it is called, or takes that back.
+type filterChip struct {
+	Name, Path string
+	Here       bool // the list is narrowed so
+}
+
+// chips returns what the list can be narrowed to: times, and the agents and ends of the runs on
+// the page with those that are chosen.
+func (p *runsPage) chips(r *http.Request) []filterChip {
+	var all []filterChip
+	add := func(parameter, name, value string) {
+		c := filterChip{Name: name, Here: r.URL.Query().Get(parameter) == value}
+		if c.Here {
+			value = ""
+		}
+		c.Path = merged(r, map[string]string{parameter: value, "before": ""})
+		if !slices.Contains(all, c) {
+			all = append(all, c)
+		}
+	}
+	for _, since := range []string{"1h", "24h", "7d"} {
+		add("since", "last "+since, since)
+	}
+	if p.Agent != "" {
+		add("agent", p.Agent, p.Agent)
+	}
+	if p.Stop != "" {
+		add("stop", string(p.Stop), string(p.Stop))
+	}
+	for _, row := range p.Runs.Runs {
+		m, _ := spaces.ParseMind(row.Mind)
+		add("agent", string(m.Agent), string(m.Agent))
+		if row.Stop != "" {
+			add("stop", string(row.Stop), string(row.Stop))
+		}
+	}
+	return all
 }
 
 // runPages are the pages of runs, of their frames and of denied tool calls.
@@ -41,6 +81,7 @@ func (site runPages) pageRuns(r *http.Request) (view, error) {
 	if p.Runs, err = site.api.Runs.ListRuns(r, f); err != nil {
 		return nil, err
 	}
+	p.Chips = p.chips(r)
 	p.Spaces, err = site.spaceChoices(r, spaces.SpaceID(p.Space))
 	if p.Runs.Next != "" {
 		p.Older = merged(r, map[string]string{"before": string(p.Runs.Next)})

@@ -175,9 +175,12 @@ func (site *Site) parseTemplates() map[string]*template.Template {
 // page serves what a request asks for as the page of that name.
 func (site *Site) page(name string, ask func(*http.Request) (view, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
+		var several console.AmbiguousNameError
 		switch v, err := ask(r); {
 		case err == nil:
 			site.render(w, r, http.StatusOK, name, v)
+		case errors.As(err, &several):
+			site.respond.Fail(w, r, http.StatusNotFound, several.Error()+"\n"+several.Refusal().Do)
 		case errors.Is(err, console.ErrParameter):
 			site.respond.NotFound(w, r)
 		default:

@@ -43,6 +43,7 @@ func (site *Site) templateFuncs() template.FuncMap {
 		"args":          readableArgs,
 		"millis":        func(ms int64) string { return console.Span(time.Duration(ms) * time.Millisecond) },
 		"between":       func(from, to time.Time) string { return console.Span(to.Sub(from)) },
+		"more":          func(n int) int { return n - 1 },
 		"quiet":         func(until time.Time) bool { return time.Now().Before(until) },
 		"left":          func(until time.Time) string { return console.Span(time.Until(until)) },
 		"spaceName":     site.names.ofSpace,

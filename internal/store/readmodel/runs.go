@@ -30,7 +30,7 @@ const (
 )
 
 // Runs implements [console.Store].
-func (c ReadModel) Runs(ctx context.Context, f console.Filter) ([]spaces.Cycle, error) {
+func (c ReadModel) Runs(ctx context.Context, f console.Filter) ([]console.ListedRun, error) {
 	if f.Limit <= 0 {
 		f.Limit = 100
 	}
@@ -58,11 +58,78 @@ func (c ReadModel) Runs(ctx context.Context, f console.Filter) ([]spaces.Cycle, 
 	case f.Circle != "":
 		q, args = foundOf, append(args, string(f.Circle))
 	}
-	found, err := engine.AllRows(ctx, c.engine, q, args, tables.ScanCycle)
+	var found []console.ListedRun
+	err := c.engine.View(ctx, func(ctx context.Context, src engine.QueryReader) (err error) {
+		found, err = engine.AllRows(ctx, src, q, args, func(r engine.ResultRow) (l console.ListedRun, err error) {
+			l.Cycle, err = tables.ScanCycle(r)
+			return l, err
+		})
+		if err == nil && f.Words {
+			err = addWords(ctx, src, found)
+		}
+		return err
+	})
 	if err != nil {
 		return nil, fmt.Errorf("list runs: %w", err)
 	}
 	return found, nil
+}
+
+// wakingMessage !The message with the reason of the run woke it; where none has it, the newest did.
+const wakingMessage engine.QueryText = `select ` + tables.EventColumns + ` from inbox i
+join events e on e.space = i.space and e.branch = 'main' and e.seq = i.seq
+where i.cycle = $1 and i.cycle <> '' and e.kind = 'said' order by case when i.reason = $2 then 0 else 1 end, i.seq desc limit 1`
+
+// addWords adds to runs who asked, and the words of both, as they may be shown: what was deleted
+// in a space is read once for it, and what a mind must not show once for the mind.
+func addWords(ctx context.Context, src engine.QueryReader, runs []console.ListedRun) error {
+	asked, first := make([]*spaces.Event, len(runs)), map[spaces.SpaceID]int64{}
+	hidden, deleted := map[spaces.Mind]tables.Redactor{}, map[spaces.SpaceID]tables.SupersededMessages{}
+	for i := range runs {
+		y := &runs[i]
+		e, err := engine.FirstRow(ctx, src, wakingMessage, []any{string(y.ID), y.Wake}, tables.ScanEvent)
+		if err != nil {
+			return err
+		}
+		if asked[i] = e; e != nil && (first[e.Space] == 0 || e.Seq < first[e.Space]) {
+			first[e.Space] = e.Seq
+		}
+		if _, known := hidden[y.Mind]; known {
+			continue
+		}
+		if hidden[y.Mind], err = tables.LoadRedactor(ctx, src, y.Mind); err != nil {
+			return err
+		}
+	}
+	for space, seq := range first {
+		var err error
+		if deleted[space], err = tables.DeletedSince(ctx, src, space, seq); err != nil {
+			return err
+		}
+	}
+	for i := range runs {
+		y, gone := &runs[i], hidden[runs[i].Mind]
+		if e := asked[i]; e != nil {
+			shown := gone.Redact(deleted[e.Space].Redact([]spaces.Event{*e}))
+			y.Asker, y.Asked = e.Actor, tables.TextOfBody(shown[0].Body)
+		}
+		actions, err := engine.AllRows(ctx, src, cycleActions, []any{string(y.ID)}, tables.ScanAction)
+		if err != nil {
+			return err
+		}
+		for _, o := range actions {
+			if o.Kind != spaces.ActSend {
+				continue
+			}
+			if y.Sends++; y.Sends > 1 {
+				continue
+			}
+			if y.Answer = gone.Words.Text(o.Text); gone.Messages[o.Event] || deleted[o.Space][o.Event] {
+				y.Answer = "[deleted]"
+			}
+		}
+	}
+	return nil
 }
 
 const (

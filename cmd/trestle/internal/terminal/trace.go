@@ -44,7 +44,7 @@ func (c ChatOptions) Check() error {
 // TraceView shows how the answers in a room came about, run by run.
 type TraceView struct {
 	record interface {
-		Runs(ctx context.Context, f console.Filter) ([]spaces.Cycle, error)
+		Runs(ctx context.Context, f console.Filter) ([]console.ListedRun, error)
 		Run(ctx context.Context, id string) (console.Run, error)
 	}
 	space spaces.SpaceID
