@@ -54,6 +54,7 @@ func (e *Egress) deliver(ctx context.Context, stopping <-chan struct{}, a spaces
 			return false
 		}
 	}
+	e.acks.answered(a, time.Now())
 	if err := failpoint.Point("receipt.committed"); err != nil {
 		e.logger.Error("after receipt", "action", string(a.ID), "err", err)
 	}

@@ -68,6 +68,9 @@ type EgressOptions struct {
 	// Drafts keeps drafts that are messages. Default: none are, only what fades by
 	// itself is shown of what is not decided yet.
 	Drafts DraftStore
+	// Acks keeps the reactions that show people that their message is worked on. Default:
+	// none are shown.
+	Acks AckStore
 	// Files and Cupboard are where files that were seen stand. Default: there are
 	// none, and only their names are told.
 	Files media.FileIndex
@@ -148,6 +151,7 @@ func NewEgress(a adapters.BotAccount, ad adapters.Adapter, box Outbox, m *SpaceM
 	e.personaSender, _ = ad.(adapters.PersonaSender)
 	e.broadcaster, _ = ad.(adapters.ThreadBroadcaster)
 	e.threader, _ = ad.(adapters.ThreadOpener)
+	e.statusShower, _ = ad.(adapters.StatusShower)
 	pacer, paced := ad.(adapters.RateLimitReporter)
 	if !paced || o.Unpaced {
 		e.limits.perChat = newRateLimits(adapters.RateLimit{}, func(string) adapters.RateLimit { return adapters.RateLimit{} })
@@ -188,6 +192,9 @@ func (e *Egress) Run(ctx context.Context) error {
 	defer cut(nil)
 	e.inflight.open(func(a spaces.Action) { e.begin(ctx, work, a) })
 	e.drafts.rows = e.editsDrafts() // what an earlier process left
+	if acknowledges(e) {
+		e.acks.expect()
+	}
 	e.drafts.open(func(g *liveDraft) {
 		e.inflight.busy.Go(func() {
 			_ = e.catchPanic("draft", func() error { e.followDraft(ctx, work, g); return nil })
@@ -232,6 +239,12 @@ func (e *Egress) round(stop, work context.Context) time.Duration {
 	if e.drafts.untidy() {
 		e.inflight.busy.Go(func() {
 			_ = e.catchPanic("delete drafts", func() error { e.deleteLeftDrafts(work); return nil })
+		})
+	}
+	if acknowledges(e) && e.acks.untidy() {
+		e.inflight.busy.Go(func() {
+			defer e.acks.tidied()
+			_ = e.catchPanic("take acknowledgements back", func() error { takeAcksBack(work, e); return nil })
 		})
 	}
 	free := e.o.MaxInFlight - len(e.inflight.all())

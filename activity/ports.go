@@ -142,6 +142,30 @@ type StoredDraft struct {
 	Left    bool // no message can take it over any more
 }
 
+// AckStore keeps the reactions that show people that a run works on their message: from
+// before they are set until they are taken back.
+type AckStore interface {
+	// Acknowledge stores that a run's reaction is about to be set, and reports whether the
+	// caller is to set it: not when one stands there already, of this or another run. It
+	// stores nothing when the run is over, or when an agent has reacted to the message or the
+	// process has in place of a notice: the account may have no second reaction there.
+	Acknowledge(ctx context.Context, k spaces.AckReaction, at time.Time) (bool, error)
+	// Acks returns those of an account, the oldest first.
+	Acks(ctx context.Context, account string) ([]StoredAck, error)
+	// ForgetAcks forgets a run's reaction to a message; an empty run forgets those of all
+	// runs. One that is not known is no error.
+	ForgetAcks(ctx context.Context, message spaces.MessageRef, run spaces.CycleID) error
+}
+
+// A StoredAck is a reaction that shows work, as it is stored.
+type StoredAck struct {
+	spaces.AckReaction
+	At time.Time
+	// Left is true once the run is over, nothing that it decided for the chat is still to be
+	// sent, and no later run is to work on the message, as one is after a failure of the model.
+	Left bool
+}
+
 // A ThreadAnchor is where a thread of a room hangs in one chat of it.
 type ThreadAnchor struct {
 	There  spaces.ThreadID   // the thread that the chat has for it; empty when it is not known to have one

@@ -28,6 +28,22 @@ type rateLimits struct {
 type chatLimiter struct {
 	bucket *rate.Limiter
 	held   time.Time // nothing goes there before this: the platform said so
+	// unused are calls that no message needed: those by which the bucket would have
+	// overflowed until counted.
+	unused  float64
+	counted time.Time
+}
+
+// maxUnused bounds the calls that no message needed.
+const maxUnused = 4
+
+// count adds to unused what the bucket did not hold since it was last called.
+func (b *chatLimiter) count(now time.Time) {
+	if since := now.Sub(b.counted); since > 0 && b.bucket.Limit() != rate.Inf {
+		over := b.bucket.TokensAt(b.counted) + since.Seconds()*float64(b.bucket.Limit()) - float64(b.bucket.Burst())
+		b.unused = min(b.unused+max(0, over), maxUnused)
+		b.counted = now
+	}
 }
 
 func newRateLimits(whole adapters.RateLimit, of func(string) adapters.RateLimit) *rateLimits {
@@ -49,6 +65,7 @@ func (p *rateLimits) take(chat string, now time.Time, patience time.Duration) (w
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	b := p.budget(chat, now)
+	b.count(now)
 	if held := b.held.Sub(now); held > 0 {
 		return held, false
 	}
@@ -67,10 +84,29 @@ func (p *rateLimits) spare(chat string, now time.Time) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	b := p.budget(chat, now)
+	b.count(now)
 	if b.held.After(now) || !hasTwoTokens(b.bucket, now) || !hasTwoTokens(p.whole, now) {
 		return false
 	}
 	return b.bucket.AllowN(now, 1) && p.whole.AllowN(now, 1)
+}
+
+// unused takes n calls to chat that no message needed: messages go as if they were not made.
+func (p *rateLimits) unused(chat string, now time.Time, n float64) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	b := p.budget(chat, now)
+	b.count(now)
+	switch {
+	case b.held.After(now) || !hasTwoTokens(p.whole, now):
+		return false
+	case b.bucket.Limit() == rate.Inf:
+	case b.unused < n:
+		return false
+	default:
+		b.unused -= n
+	}
+	return p.whole.AllowN(now, 1)
 }
 
 // hold lets nothing go to chat before until. Then what waited goes at the chat's
@@ -107,7 +143,7 @@ func (p *rateLimits) budget(chat string, now time.Time) *chatLimiter {
 	if len(p.chats) >= maxPaced {
 		p.drop(now)
 	}
-	b := &chatLimiter{bucket: bucket(p.of(chat))}
+	b := &chatLimiter{bucket: bucket(p.of(chat)), unused: maxUnused, counted: now}
 	p.chats[chat] = b
 	return b
 }
@@ -115,7 +151,8 @@ func (p *rateLimits) budget(chat string, now time.Time) *chatLimiter {
 // drop forgets the budgets that are as good as new. mu is held.
 func (p *rateLimits) drop(now time.Time) {
 	for chat, b := range p.chats {
-		full := b.bucket.Limit() == rate.Inf || b.bucket.TokensAt(now) >= float64(b.bucket.Burst())
+		b.count(now)
+		full := b.bucket.Limit() == rate.Inf || b.unused >= maxUnused && b.bucket.TokensAt(now) >= float64(b.bucket.Burst())
 		if full && !b.held.After(now) {
 			delete(p.chats, chat)
 		}

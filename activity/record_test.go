@@ -44,6 +44,7 @@ type record struct {
 	about    spaces.MessageRef // the message that was last asked about
 	blind    error             // what every look fails with, while set
 
+	acks    []StoredAck
 	drafts  []StoredDraft
 	strayed []spaces.DraftID                  // drafts that the platform cannot be asked for
 	starts  map[spaces.EventID]spaces.EventID // of the answers that a message is among
@@ -62,6 +63,7 @@ var (
 	_ ConnHistory            = (*record)(nil)
 	_ Outbox                 = (*record)(nil)
 	_ DraftStore             = (*record)(nil)
+	_ AckStore               = (*record)(nil)
 	_ NoticeStore            = (*record)(nil)
 	_ access.PairingStore    = (*record)(nil)
 	_ commands.RoleLookup    = (*record)(nil)
@@ -372,6 +374,40 @@ func (r *record) Forget(ctx context.Context, id spaces.DraftID) error {
 
 func (r *record) MarkLost(ctx context.Context, id spaces.DraftID) error {
 	return r.locked(ctx, func() { r.rub(id); r.strayed = append(r.strayed, id) })
+}
+
+func (r *record) Acknowledge(ctx context.Context, k spaces.AckReaction, at time.Time) (stored bool, err error) {
+	err = r.locked(ctx, func() {
+		stored = !slices.ContainsFunc(r.actions, func(a *spaces.Action) bool { return a.Kind == spaces.ActReact && a.Target == k.Event })
+		same := func(o StoredAck) bool { return o.Message == k.Message }
+		stands := slices.ContainsFunc(r.acks, same)
+		if stored && !slices.ContainsFunc(r.acks, func(o StoredAck) bool { return same(o) && o.Run == k.Run }) {
+			r.acks = append(r.acks, StoredAck{AckReaction: k, At: at})
+		}
+		stored = stored && !stands
+	})
+	return stored, err
+}
+
+func (r *record) Acks(context.Context, string) ([]StoredAck, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.acks), nil
+}
+
+func (r *record) ForgetAcks(ctx context.Context, m spaces.MessageRef, run spaces.CycleID) error {
+	return r.locked(ctx, func() {
+		r.acks = slices.DeleteFunc(r.acks, func(k StoredAck) bool { return k.Message == m && (run == "" || k.Run == run) })
+	})
+}
+
+// ends has the acknowledgements of a run be left.
+func (r *record) ends(run spaces.CycleID) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i := range r.acks {
+		r.acks[i].Left = r.acks[i].Left || r.acks[i].Run == run
+	}
 }
 
 func (r *record) Drafts(context.Context, string) ([]StoredDraft, error) {

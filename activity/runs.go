@@ -45,6 +45,7 @@ type liveRun struct {
 	rested <-chan bool     // see [shell.TypingNotifier]
 	before *liveRun        // that waited for what woke it; nil: none did
 	told   atomic.Bool     // see [spaces.RunSign]
+	asked  atomic.Pointer[[]spaces.AckReaction]
 }
 
 // open says how runs are shown, or with nil that none are any more.
@@ -65,14 +66,15 @@ func (t *runTracker) end(run spaces.CycleID) {
 // delivers its end: true when it waits for a person, an approval or a tool. A channel that is
 // closed without a value leaves what is shown to the process that goes on with the run.
 // thread is that of the message, as the chat calls it. Of a run that is shown already,
-// ShowRun only learns whether people were told that they wait. ShowRun never blocks, and
-// after [Egress.Run] has returned it does nothing.
+// ShowRun only learns whether people were told that they wait, and what they asked. ShowRun
+// never blocks, and after [Egress.Run] has returned it does nothing.
 func (e *Egress) ShowRun(s spaces.RunSign, thread spaces.ThreadID, rested <-chan bool) {
 	t := &e.runs
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if g := t.all[s.Run]; g != nil {
 		g.told.Store(s.Told)
+		g.asked.Store(&s.Asked)
 		return
 	}
 	if t.begin == nil || e.stopper == nil {
@@ -92,6 +94,7 @@ func (e *Egress) ShowRun(s spaces.RunSign, thread spaces.ThreadID, rested <-chan
 	}
 	g := &liveRun{sign: s, thread: thread, rested: rested, before: before}
 	g.told.Store(s.Told)
+	g.asked.Store(&s.Asked)
 	t.all[s.Run] = g
 	t.begin(g)
 }
@@ -113,6 +116,8 @@ func (e *Egress) followRun(stop, work context.Context, g *liveRun) {
 	}
 	g.before = nil
 	control := e.showState(work, g, adapters.RunProcessing)
+	acked := map[ackTarget]bool{}
+	acknowledgeAll(work, e, g, acked)
 	line := spaces.MessageDraft{
 		ID: spaces.DraftOf(g.sign.Run, lineStep), Cycle: g.sign.Run, Step: lineStep, Agent: g.sign.Agent, Space: g.sign.Space,
 		Account: g.sign.Message.Account, Chat: g.sign.Message.Chat, Thread: g.thread, Text: cmp.Or(spaces.PlainText(g.sign.Name), "The agent") + " is at work",
@@ -132,13 +137,14 @@ func (e *Egress) followRun(stop, work context.Context, g *liveRun) {
 				state = adapters.RunSuspended
 				e.runs.wait(g)
 			}
-			e.EndDraft(line.ID)
+			e.EndDraft(line.ID) // which rings for the reactions as well
 			e.showState(work, g, state)
 			return
 		case <-stop.Done():
 			return
 		case <-tick.C:
 		}
+		acknowledgeAll(work, e, g, acked)
 		if control != adapters.StopLine || e.chooser == nil || !e.editsDrafts() {
 			continue
 		}

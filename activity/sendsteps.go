@@ -35,10 +35,12 @@ type stepBuilder struct {
 	stopper     adapters.Stopper
 	fileSender  adapters.FileSender
 	private     adapters.PrivateSender
+	acks        ackTracker
 
 	personaSender adapters.PersonaSender
 	broadcaster   adapters.ThreadBroadcaster
 	threader      adapters.ThreadOpener
+	statusShower  adapters.StatusShower
 }
 
 // A sendStep is one call to the platform on behalf of an action.
@@ -287,7 +289,9 @@ func (e *stepBuilder) reactSteps(ctx context.Context, a spaces.Action) ([]sendSt
 		return nil, err
 	}
 	first := append(words, files...)[0]
-	return []sendStep{e.target(a).silent(first, func(ctx context.Context, r adapters.MessageRef) error { return e.reactor.React(ctx, r, a.Text) })}, nil
+	return []sendStep{e.target(a).silent(first, func(ctx context.Context, r adapters.MessageRef) error {
+		return setReaction(ctx, e, a.Account, r, a.Text)
+	})}, nil
 }
 
 // targetRefs returns the platform ids of the message that an action changes: at least one of

@@ -31,6 +31,14 @@ const (
 	StopGrown  StopControl = "grown"  // by a button below what grows alone
 )
 
+// A StatusShower has a sign which tells people that a run is under way.
+type StatusShower interface {
+	// ShowsStatus reports whether people of a chat see that a message of theirs is worked
+	// on: by the state that [Stopper.ShowRun] shows at it, or by the sign of a
+	// [TypingNotifier] in a chat with one person. It asks no platform.
+	ShowsStatus(chat string) bool
+}
+
 // A Stopper shows what a run does, and how it can be stopped. A press of the platform's own
 // Stop is delivered as a [ChoicePicked] with Stop set.
 type Stopper interface {

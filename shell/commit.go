@@ -115,6 +115,7 @@ func (c *cycle) join(done spaces.CommitResult) {
 		c.wake.Consumed = append(c.wake.Consumed, done.Waits[i].Consumed())
 	}
 	c.takesUp(done.Joined)
+	c.workedOn.add(c.asks(done.Joined, done.JoinedEvents))
 	for i, r := range done.Joined {
 		e := done.JoinedEvents[i]
 		c.wake.Rows = append(c.wake.Rows, r)

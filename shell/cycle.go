@@ -41,6 +41,7 @@ type cycle struct {
 	failures []spaces.SendFailed     // of what was sent, for the next frame
 
 	keptWaiting atomic.Bool          // people can have been told that they wait
+	workedOn    askedMessages        // with which people addressed the agent
 	early       *llm.ModelResponse   // calls that the model made while it thought: the first step of engagement
 	usage       spaces.TokenUsage    // of all calls
 	unsaved     spaces.TokenUsage    // of calls whose step is not committed
@@ -123,7 +124,8 @@ func (s *Shell) run(ctx context.Context, p wakeKey, w *spaces.Wake) (err error) 
 		}
 	}()
 	learned := c.learnTool(ctx)
-	rest := s.show(w, c.awokeBy, c.toldToWait)
+	rest, again := s.show(w, c.awokeBy, c.toldToWait, c.workedOn.list)
+	c.workedOn.again = again
 	defer func() { rest(err == nil, w.Cycle.Stop) }()
 
 	s.publish("agent_assigned", string(m.id.Agent), c.facts("wake", w.Cycle.Wake, "rows", len(w.Rows), "resumed", w.Resumed))
@@ -166,6 +168,7 @@ func (s *Shell) newCycle(m *mind, p wakeKey, w *spaces.Wake) *cycle {
 		}
 	}
 	c.takesUp(w.Rows)
+	c.workedOn.add(c.asks(w.Rows, w.Events))
 	c.judged = w.Head
 	for _, r := range w.Rows {
 		c.judged = max(c.judged, r.Seq)

@@ -26,7 +26,7 @@ func TestAnAgentIsSeenWhereItWasWoken(t *testing.T) {
 				return set
 			}}}
 			w := &spaces.Wake{Cycle: spaces.Cycle{Mind: spaces.Mind{Agent: "ada"}, Space: "hall", Active: "den"}, Events: []spaces.Event{{}}}
-			stop := s.show(w, nil, func() bool { return false })
+			stop, _ := s.show(w, nil, func() bool { return false }, func() []spaces.AckReaction { return nil })
 			<-time.After(time.Second)
 			stop(true, spaces.StopCompleted)
 			if seen["hall"] != (mute == "den") || seen["den"] {

@@ -95,6 +95,7 @@ type AgentSettings struct {
 	SendStale     bool                        // on_stale: send
 	Streaming     spaces.StreamingPolicy      // how people see an answer grow
 	Feedback      spaces.FeedbackMode         // how people rate what it says there; empty: not at all
+	Acknowledge   string                      // emoji of the reaction that shows people that their message is worked on; empty: none does
 	WaitTimeout   time.Duration               // for a reply
 	Histories     hud.HistoryLimits           // shown when words for another space are composed
 	Parallel      int                         // cycles of one mind at a time

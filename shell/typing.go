@@ -2,8 +2,10 @@ package shell
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/trestle-bridge/trestle/internal/textformat"
@@ -36,8 +38,9 @@ func runTitle(text, agent string) string {
 // show lets people see that the agent is at it until the returned function is called, with
 // whether the run is over and how it stopped. A short cycle shows nothing, and neither does
 // one in a room where the agent says nothing. tool is the call whose end woke it, or nil. told
-// reports whether people were told that they wait.
-func (s *Shell) show(w *spaces.Wake, tool *spaces.ToolRun, told func() bool) (rest func(over bool, stop spaces.StopReason)) {
+// reports whether people were told that they wait, and asked returns what people asked, see
+// [spaces.RunSign]. again has what has changed of that shown at once.
+func (s *Shell) show(w *spaces.Wake, tool *spaces.ToolRun, told func() bool, asked func() []spaces.AckReaction) (rest func(over bool, stop spaces.StopReason), again func()) {
 	sign := spaces.RunSign{Run: w.Cycle.ID, Agent: w.Cycle.Mind.Agent, Space: w.Cycle.Space, Began: time.Now()}
 	var last spaces.Event
 	if len(w.Waits) > 0 {
@@ -51,7 +54,7 @@ func (s *Shell) show(w *spaces.Wake, tool *spaces.ToolRun, told func() bool) (re
 		sign.Thread = last.Thread
 	}
 	if s.Presence == nil || len(w.Events) == 0 && sign.After == "" || !s.speaks(sign.Agent, sign.Space) {
-		return func(bool, spaces.StopReason) {}
+		return func(bool, spaces.StopReason) {}, func() {}
 	}
 	if a := s.agent(sign.Agent); a != nil {
 		sign.Name = a.Name
@@ -65,8 +68,9 @@ func (s *Shell) show(w *spaces.Wake, tool *spaces.ToolRun, told func() bool) (re
 	done, until := false, sign.Began.Add(presenceLimit)
 	var beat func()
 	beat = func() {
-		sign.Told = told()
-		s.Presence.Active(sign, rested)
+		now := sign // beats may overlap
+		now.Told, now.Asked = told(), asked()
+		s.Presence.Active(now, rested)
 		mu.Lock()
 		defer mu.Unlock()
 		if !done && time.Now().Before(until) {
@@ -76,7 +80,7 @@ func (s *Shell) show(w *spaces.Wake, tool *spaces.ToolRun, told func() bool) (re
 	mu.Lock()
 	timer = time.AfterFunc(presenceAfter, beat)
 	mu.Unlock()
-	return func(over bool, stop spaces.StopReason) {
+	rest = func(over bool, stop spaces.StopReason) {
 		mu.Lock()
 		defer mu.Unlock()
 		done = true
@@ -85,5 +89,53 @@ func (s *Shell) show(w *spaces.Wake, tool *spaces.ToolRun, told func() bool) (re
 			rested <- stop == spaces.StopWaitingReply || stop == spaces.StopWaitingTool
 		}
 		close(rested)
+	}
+	return rest, func() {
+		mu.Lock()
+		defer mu.Unlock()
+		if !done && time.Since(sign.Began) >= presenceAfter {
+			timer.Reset(0)
+		}
+	}
+}
+
+// asks returns the messages among rows with which people address the agent, each with the
+// reaction that shows that the run works on it.
+func (c *cycle) asks(rows []spaces.InboxRow, events []spaces.Event) (all []spaces.AckReaction) {
+	if c.settings.Acknowledge == "" {
+		return nil
+	}
+	for i, e := range events {
+		said, ok := e.Body.(spaces.MessagePosted)
+		if _, byAgent := e.Actor.IsAgent(); !ok || byAgent || said.Ref.IsZero() || !slices.Contains(addressedReasons, rows[i].Reason) {
+			continue
+		}
+		all = append(all, spaces.AckReaction{Run: c.wake.Cycle.ID, Event: e.ID, Message: said.Ref, Thread: e.Thread, Emoji: c.settings.Acknowledge})
+	}
+	return all
+}
+
+// An askedMessages holds the messages that a run works on. It is safe for concurrent use.
+type askedMessages struct {
+	all   atomic.Pointer[[]spaces.AckReaction]
+	again func() // shows them
+}
+
+func (a *askedMessages) list() []spaces.AckReaction {
+	if all := a.all.Load(); all != nil {
+		return *all
+	}
+	return nil
+}
+
+// add takes in further messages. Calls do not overlap.
+func (a *askedMessages) add(more []spaces.AckReaction) {
+	if len(more) == 0 {
+		return
+	}
+	all := append(slices.Clip(a.list()), more...)
+	a.all.Store(&all)
+	if a.again != nil {
+		a.again()
 	}
 }

@@ -163,6 +163,17 @@ type MessageDraft struct {
 	Show    StreamingPolicy
 }
 
+// An AckReaction is a reaction on a person's message which shows that a run works on it. It
+// is no event and no act of the agent: it is taken back once the run has answered in the
+// chat, or is over.
+type AckReaction struct {
+	Run     CycleID
+	Event   EventID // the message
+	Message MessageRef
+	Thread  ThreadID // of the message
+	Emoji   string
+}
+
 // StreamingPolicy says how an answer is shown while a model writes it.
 type StreamingPolicy string
 

@@ -122,6 +122,9 @@ type RunSign struct {
 	Title   string     // the beginning of its words; empty when it has none
 	After   CycleID    // the run that waited for what woke it; empty: none did
 	Began   time.Time  // here; a run that goes on after a restart begins anew
+	// Asked are the messages of people who addressed the agent, each with the reaction that
+	// shows that the run works on it; none where no reaction is to.
+	Asked []AckReaction
 	// Told is true once people were told in the room that they wait, by a notice with a
 	// button that stops the run.
 	Told bool

@@ -16,11 +16,19 @@ import (
 var (
 	_ adapters.ChoiceOfferer = (*Client)(nil)
 	_ adapters.Stopper       = (*Client)(nil)
+	_ adapters.StatusShower  = (*Client)(nil)
 )
 
 // ShowRun shows nothing: Discord has no sign for a run but buttons.
 func (*Client) ShowRun(context.Context, adapters.RunStatus) (adapters.StopControl, error) {
 	return adapters.StopLine, nil
+}
+
+// ShowsStatus reports whether a chat is with one person, who sees that the bot is typing. In a
+// server it is not said at whose message the bot is.
+func (c *Client) ShowsStatus(chat string) bool {
+	ch, known := c.known.channel(chat)
+	return known && ch.GuildID == ""
 }
 
 // rows returns buttons in the rows of a message, five in each at most

@@ -28,10 +28,12 @@ const (
 
 // agentApp is what is known of the app as an agent.
 type agentApp struct {
-	refused  atomic.Bool  // the app is known to be no agent
-	accepted atomic.Bool  // it is known to be one
-	stopless atomic.Bool  // no event tells that a person pressed Stop
-	view     atomic.Int32 // a dmView
+	refused  atomic.Bool // the app is known to be no agent
+	accepted atomic.Bool // it is known to be one
+	stopless atomic.Bool // no event tells that a person pressed Stop
+	// statusless is true while Slack refuses the status that an app has which is no agent.
+	statusless atomic.Bool
+	view       atomic.Int32 // a dmView
 }
 
 // noteView stores the form of direct chats that an event has shown.

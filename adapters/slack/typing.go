@@ -17,6 +17,7 @@ var (
 	_ adapters.TypingNotifier = (*Client)(nil)
 	_ adapters.DraftShower    = (*Client)(nil)
 	_ adapters.Stopper        = (*Client)(nil)
+	_ adapters.StatusShower   = (*Client)(nil)
 )
 
 // ShowRun sets the status of the agent session of a thread, below which Slack shows a Stop
@@ -46,6 +47,10 @@ func (c *messageSender) ShowRun(ctx context.Context, s adapters.RunStatus) (adap
 	}
 	return adapters.StopNative, nil
 }
+
+// ShowsStatus reports whether a status stands below the messages that are worked on: it does
+// unless Slack has refused the last one.
+func (c *messageSender) ShowsStatus(string) bool { return !c.agent.statusless.Load() }
 
 // setSession sets the status of a session and returns the warnings of the answer.
 func (c *messageSender) setSession(ctx context.Context, p slackgo.AgentSessionSetStatusParameters) ([]string, error) {
@@ -123,5 +128,8 @@ func (c *messageSender) status(ctx context.Context, chat, thread, status string)
 			ChannelID: chat, ThreadTS: thread, Status: status,
 		})
 	})
+	if err == nil || adapters.KindOf(err).Permanent() {
+		c.agent.statusless.Store(err != nil)
+	}
 	return err
 }

@@ -66,6 +66,7 @@ type Client struct {
 	resumes   atomic.Bool          // it failed, and not because another program receives: it will run again
 	guests    guestAnswers
 	serverFeatures
+	runSigns
 }
 
 var (

@@ -12,14 +12,23 @@ import (
 )
 
 var (
-	_ adapters.DraftShower = (*Client)(nil)
-	_ adapters.Stopper     = (*Client)(nil)
+	_ adapters.DraftShower  = (*Client)(nil)
+	_ adapters.Stopper      = (*Client)(nil)
+	_ adapters.StatusShower = (*Client)(nil)
 )
 
+// runSigns is what Telegram shows of a run.
+type runSigns struct{}
+
 // ShowRun shows nothing: Telegram has no sign for a run but what is being written.
-func (*Client) ShowRun(context.Context, adapters.RunStatus) (adapters.StopControl, error) {
+func (runSigns) ShowRun(context.Context, adapters.RunStatus) (adapters.StopControl, error) {
 	return adapters.StopGrown, nil
 }
+
+// ShowsStatus reports whether a chat is with one person, who sees that the bot is typing, or one
+// where the bot is a guest: there a message says so, and a reaction is not offered. In a group it
+// is not said at whose message the bot is.
+func (runSigns) ShowsStatus(chat string) bool { return !strings.HasPrefix(chat, "-") || isGuest(chat) }
 
 // Preview shows the text of p as a draft, which Telegram has in private chats
 // alone: it is animated, fades after 30 seconds, and is no message

@@ -22,12 +22,14 @@ type ResolvedSettings struct {
 	OnStale   string                 // reconsider, send
 	Streaming spaces.StreamingPolicy // auto, drafts, edits, off
 	Feedback  spaces.FeedbackMode    // off, reactions, buttons
-	Wake      spaces.WakePolicy
-	Links     spaces.LinkPolicy // empty: by what the frame held
-	LinkHosts []string
-	Timezone  string // name of a time zone; empty: that of the machine
-	Focus     string
-	Priority  int
+	// Acknowledge is the emoji of the reaction that shows that a message is worked on, or off.
+	Acknowledge string
+	Wake        spaces.WakePolicy
+	Links       spaces.LinkPolicy // empty: by what the frame held
+	LinkHosts   []string
+	Timezone    string // name of a time zone; empty: that of the machine
+	Focus       string
+	Priority    int
 
 	MaxSteps        int
 	MaxOutputTokens int

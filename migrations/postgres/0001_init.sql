@@ -390,6 +390,7 @@ create index outbox_waiting on outbox (account, chat, thread, n) where state in 
 create index outbox_failed on outbox (agent, settled)
     where state = 'unknown' or state = 'failed' or state = 'expired' or state = 'cancelled';
 create index outbox_unknown on outbox (settled) where state = 'unknown';
+create index outbox_reactions on outbox (target) where kind = 'react';
 
 -- Timers that agents set. Those of a recurring plan have a cron line, and firing one
 -- sets the next.
@@ -900,6 +901,20 @@ create table drafts (
 );
 
 create index drafts_account on drafts (account);
+
+-- Reactions that show that a run works on a message. A row is inserted before the reaction is
+-- set and deleted when it was taken back, or replaced by a reaction of the agent.
+create table acknowledgements (
+    account text collate "C" not null,
+    chat    text collate "C" not null,
+    message text collate "C" not null,
+    cycle   text collate "C" not null,
+    event   text collate "C" not null, -- the message
+    thread  text collate "C" not null,
+    emoji   text collate "C" not null,
+    at      bigint not null,
+    primary key (account, chat, message, cycle)
+);
 
 -- Which cycles were shown a message; filled in when a message is deleted.
 create table seen (

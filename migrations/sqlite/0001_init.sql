@@ -389,6 +389,7 @@ create index outbox_waiting on outbox (account, chat, thread, n) where state in 
 create index outbox_failed on outbox (agent, settled)
     where state = 'unknown' or state = 'failed' or state = 'expired' or state = 'cancelled';
 create index outbox_unknown on outbox (settled) where state = 'unknown';
+create index outbox_reactions on outbox (target) where kind = 'react';
 
 -- Timers that agents set. Those of a recurring plan have a cron line, and firing one
 -- sets the next.
@@ -863,6 +864,20 @@ create table drafts (
 ) strict, without rowid;
 
 create index drafts_account on drafts (account);
+
+-- Reactions that show that a run works on a message. A row is inserted before the reaction is
+-- set and deleted when it was taken back, or replaced by a reaction of the agent.
+create table acknowledgements (
+    account text    not null,
+    chat    text    not null,
+    message text    not null,
+    cycle   text    not null,
+    event   text    not null, -- the message
+    thread  text    not null,
+    emoji   text    not null,
+    at      integer not null,
+    primary key (account, chat, message, cycle)
+) strict, without rowid;
 
 -- Which cycles were shown a message; filled in when a message is deleted.
 create table seen (

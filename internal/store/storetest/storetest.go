@@ -94,6 +94,7 @@ type BridgeStore interface {
 	media.BlobRefs
 	media.TranscriptionQueue
 	activity.DraftStore
+	activity.AckStore
 	Appoint(ctx context.Context, platform string, list []spaces.RoleGrant) error
 	commands.ZoneStore
 	Stopped(ctx context.Context, run spaces.CycleID) (bool, error)
@@ -153,7 +154,7 @@ type QuestionStore interface {
 // Every test ends with an audit of what it left.
 func Run(t *testing.T, open func(t *testing.T) Store) {
 	for _, part := range []map[string]func(*testing.T, *world){
-		logTests, directoryTests, spanTests, inboxTests, cycleTests, outboxTests, relayTests, threadTests, timerTests, waitTests, questionTests, feedbackTests, planTests, keepsakeTests, erasureTests, placedTests, problemTests, haltTests, jobTests, shelfTests, voiceTests, pastTests, authorityTests, lineTests, draftTests, setUpTests, edgeTests, manifestTests, promptTests, toolRunTests, missionTests, turnTests, listTests, figureTests,
+		logTests, directoryTests, spanTests, inboxTests, cycleTests, outboxTests, relayTests, threadTests, timerTests, waitTests, questionTests, feedbackTests, planTests, keepsakeTests, erasureTests, placedTests, problemTests, haltTests, jobTests, shelfTests, voiceTests, pastTests, authorityTests, lineTests, draftTests, ackTests, setUpTests, edgeTests, manifestTests, promptTests, toolRunTests, missionTests, turnTests, listTests, figureTests,
 	} {
 		for name, test := range part {
 			t.Run(name, func(t *testing.T) {

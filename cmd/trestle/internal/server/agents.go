@@ -182,6 +182,14 @@ var focusWeights = map[string]float64{"low": 0.5, "normal": 1, "high": 2}
 
 const usualPriority = 5
 
+// acknowledgement returns the emoji that shows people that their message is worked on, or "".
+func acknowledgement(s config.ResolvedSettings) string {
+	if s.Acknowledge == "off" {
+		return ""
+	}
+	return s.Acknowledge
+}
+
 // ShellSettings converts the settings of the configuration to those of the shell.
 func ShellSettings(a config.AgentEntry, s config.ResolvedSettings) shell.AgentSettings {
 	return shell.AgentSettings{
@@ -189,7 +197,7 @@ func ShellSettings(a config.AgentEntry, s config.ResolvedSettings) shell.AgentSe
 		MaxSteps: s.MaxSteps, MaxRoomActs: s.MaxSpaceActs,
 		Links: s.Links, LinkHosts: s.LinkHosts, Zone: timezone.Named(s.Timezone),
 		Without: withheldTools(s), GreetPlainly: !s.Greeting.LookUp,
-		Phases: shell.PhasePolicy(s.Phases), PlainText: shell.PlainTextPolicy(s.PlainText), Tags: s.Dialect == "tags", SendStale: s.OnStale == "send", Streaming: s.Streaming, Feedback: s.Feedback, WaitTimeout: s.Wait.Timeout,
+		Phases: shell.PhasePolicy(s.Phases), PlainText: shell.PlainTextPolicy(s.PlainText), Tags: s.Dialect == "tags", SendStale: s.OnStale == "send", Streaming: s.Streaming, Feedback: s.Feedback, Acknowledge: acknowledgement(s), WaitTimeout: s.Wait.Timeout,
 		Ambient: shell.AmbientPolicy{Debounce: s.Ambient.Debounce, Longest: s.Ambient.Defer, Share: s.Ambient.Sample, InTurn: s.Floor == "queue"},
 		Histories: hud.HistoryLimits{
 			Origin: s.CrossSpace.OriginLimit, Target: s.CrossSpace.TargetLimit,

@@ -39,7 +39,7 @@ var updateScenes = flag.Bool("update-scenes", false, "rewrite the expected parts
 //	-- log --      what the spaces' logs hold afterwards
 //	-- inner --    what the minds' inner logs hold
 //	-- sent --     what is in the chats
-//	-- seen --     what was in them at the lines "look"
+//	-- seen --     what was in them at the lines "look" and "reactions"
 //	-- presses --  what those who pressed buttons were told alone
 //	-- sessions -- what Slack shows of an agent: the states of its sessions, titles, prompts
 //	-- reactions -- reactions that bots set and took back
@@ -166,8 +166,11 @@ type scene struct {
 //	wait 5m                      restart                & stop … start
 //	health                       notes what is not healthy, and looks for problems
 //	look                         notes what is in the chats now
+//	reactions                    notes what reactions bots set and took back until now
 //	reload NAME                  takes over the section "config NAME" while it runs
 //	fault METHOD REFUSE-STATUS [RETRY-AFTER]
+//	fault status                 has Slack refuse the status of a run from now on
+//	fault reactions              has every platform refuse reactions from now on
 //	fault posts                  has the platform refuse the next message
 var sceneLine = regexp.MustCompile(`^(?:(slash|asks|press|stops|opens|looks|edit|react|pin|joins|leaves|rename|promote|delete|file) )?(\w+)@(\w+)(?:/(\w+))?((?: =\w+)?)((?: re \w+)?)((?: \w+)?)(?:: (.*))?$`)
 
@@ -195,6 +198,8 @@ func (s *scene) do(t *testing.T, line string) {
 		s.noteHealth()
 	case words[0] == "look":
 		fmt.Fprintf(&s.seen, "after %s\n%s", s.since(time.Now()), s.sent())
+	case words[0] == "reactions":
+		fmt.Fprintf(&s.seen, "after %s\n%s", s.since(time.Now()), s.reactions())
 	case words[0] == "reload":
 		s.reload(s.parts["config "+words[1]])
 	case words[0] == "restart":

@@ -54,28 +54,42 @@ func (t *typingNotifier) show(ctx context.Context, s typingEvent) {
 	}
 	for _, c := range chats {
 		if out := t.conns.egress(c.Account); out != nil {
-			thread := t.threadIn(ctx, c, s, len(chats))
+			thread := t.threadIn(ctx, c, s.Space, s.Thread, len(chats))
 			at := adapters.MessageRef{Chat: c.Chat, Thread: string(thread)}
 			here := c.Account == s.Message.Account && c.Chat == s.Message.Chat
 			if here {
 				at.Message = s.Message.Message
 			}
 			if here || s.Message.IsZero() {
-				out.ShowRun(s.RunSign, thread, s.rested)
+				sign := s.RunSign
+				sign.Asked = t.askedIn(ctx, c, s, len(chats))
+				out.ShowRun(sign, thread, s.rested)
 			}
 			out.Typing(ctx, at)
 		}
 	}
 }
 
-// threadIn returns the chat's id of the thread of a sign; the space has several chats.
-func (t *typingNotifier) threadIn(ctx context.Context, c spaces.ChatMapping, s typingEvent, several int) spaces.ThreadID {
-	if s.Thread == "" || several < 2 {
-		return s.Thread
+// askedIn returns those of the messages that a run works on which are in a chat, with their
+// threads as the chat calls them.
+func (t *typingNotifier) askedIn(ctx context.Context, c spaces.ChatMapping, s typingEvent, several int) (all []spaces.AckReaction) {
+	for _, k := range s.Asked {
+		if k.Message.Account == c.Account && k.Message.Chat == c.Chat {
+			k.Thread = t.threadIn(ctx, c, s.Space, k.Thread, several)
+			all = append(all, k)
+		}
 	}
-	m, err := t.conns.Store.Border().ThreadAnchor(ctx, c.Account, c.Chat, s.Space, s.Thread)
+	return all
+}
+
+// threadIn returns the chat's id of a thread of a space, which has several chats.
+func (t *typingNotifier) threadIn(ctx context.Context, c spaces.ChatMapping, space spaces.SpaceID, thread spaces.ThreadID, several int) spaces.ThreadID {
+	if thread == "" || several < 2 {
+		return thread
+	}
+	m, err := t.conns.Store.Border().ThreadAnchor(ctx, c.Account, c.Chat, space, thread)
 	if err != nil {
-		t.conns.Log.Debug("thread of a space not readable", "space", s.Space, "error", err)
+		t.conns.Log.Debug("thread of a space not readable", "space", space, "error", err)
 	}
 	return m.There
 }

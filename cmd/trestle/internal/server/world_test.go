@@ -355,12 +355,31 @@ func (w *world) fault(args []string) {
 		w.refusesPosts()
 		return
 	}
+	if args[0] == "status" || args[0] == "reactions" {
+		w.refusesSigns(args[0] == "status")
+		return
+	}
 	status, _ := strconv.Atoi(args[1])
 	f := fake.CallFault{Do: fake.Refuse, Method: args[0], Status: status}
 	if len(args) > 2 {
 		f.RetryAfter, _ = strconv.Atoi(args[2])
 	}
 	w.telegram.Fault(f)
+}
+
+// refusesSigns has Slack refuse the status of a run, or every platform reactions, for good.
+func (w *world) refusesSigns(status bool) {
+	if status {
+		w.slack.Fault(fake.CallFault{Do: fake.Refuse, Method: "assistant.threads.setStatus", Description: "missing_scope", Times: -1})
+		return
+	}
+	w.telegram.Fault(fake.CallFault{Do: fake.Refuse, Method: "setMessageReaction", Status: 400, Description: "Bad Request: REACTION_INVALID", Times: -1})
+	if w.slack != nil {
+		w.slack.Fault(fake.CallFault{Do: fake.Refuse, Method: "reactions.add", Description: "missing_scope", Times: -1})
+	}
+	if w.discord != nil {
+		w.discord.Fault(fake.CallFault{Do: fake.Refuse, Method: "react", Status: 403, Description: "50013 Missing Permissions", Times: -1})
+	}
 }
 
 // refusesPosts has every platform refuse the next message.
