@@ -129,7 +129,7 @@ const (
 	tagPromptTokens     = 1479
 	wordsPromptTokens   = 51
 	outsidePromptTokens = 114
-	toolTokens          = 1551
+	toolTokens          = 1619
 	readFileTokens      = 145 // of read_file, where files are read
 	fileToolTokens      = 208 // of send_file, where it is offered
 )

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"compress/gzip"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -23,19 +24,20 @@ type reportFile struct {
 	Name string `json:"name"`
 	What string `json:"what"`
 	args []string
+	drop []string // members of the listed objects that are words of people
 }
 
 // chapters are what a bundle holds: how things stand, never what people said.
 func chapters() []reportFile {
 	return []reportFile{
-		{"version.json", "the versions of the program and of its schema", []string{"version"}},
-		{"config.json", "the configuration with where each value was written; credentials as ***", []string{"config", "show", "--all"}},
-		{"status.json", "parts, minds and what is under way", []string{"status"}},
-		{"doctor.json", "what an examination finds", []string{"doctor"}},
-		{"problems.json", "open problems", []string{"problems"}},
-		{"adapters.json", "accounts and their connections", []string{"adapters"}},
-		{"jobs.json", "long work", []string{"jobs"}},
-		{"runs.json", "the newest runs: times, tokens, stop reasons", []string{"runs", "--limit", "100"}},
+		{"version.json", "the versions of the program and of its schema", []string{"version"}, nil},
+		{"config.json", "the configuration with where each value was written; credentials as ***", []string{"config", "show", "--all"}, nil},
+		{"status.json", "parts, minds and what is under way", []string{"status"}, nil},
+		{"doctor.json", "what an examination finds", []string{"doctor"}, nil},
+		{"problems.json", "open problems", []string{"problems"}, nil},
+		{"adapters.json", "accounts and their connections", []string{"adapters"}, nil},
+		{"jobs.json", "long work", []string{"jobs"}, nil},
+		{"runs.json", "the newest runs: times, tokens, stop reasons", []string{"runs", "--limit", "100"}, []string{"asker", "asked", "answer"}},
 	}
 }
 
@@ -111,8 +113,29 @@ func (cmd reportCommand) chapterText(ctx context.Context, c reportFile) []byte {
 	own := *cmd.Environment
 	clean := cmd.hidden().Writer(&text)
 	own.In, own.Out, own.Err = bytes.NewReader(nil), clean, clean
-	own.Run(ctx, append([]string{"-o", "json", "--config", cmd.configPath, "--data", cmd.dataPath}, c.args...))
-	return text.Bytes()
+	code := own.Run(ctx, append([]string{"-o", "json", "--config", cmd.configPath, "--data", cmd.dataPath}, c.args...))
+	if len(c.drop) == 0 || code != apperr.Done {
+		return text.Bytes()
+	}
+	short, err := dropMembers(text.Bytes(), c.drop)
+	if err != nil {
+		return []byte(err.Error() + "\n")
+	}
+	return short
+}
+
+// dropMembers returns a JSON list of objects without some of their members.
+func dropMembers(text []byte, names []string) ([]byte, error) {
+	var list []map[string]json.RawMessage
+	if err := json.Unmarshal(text, &list); err != nil {
+		return nil, fmt.Errorf("read the answer: %w", err)
+	}
+	for _, object := range list {
+		for _, name := range names {
+			delete(object, name)
+		}
+	}
+	return json.MarshalIndent(list, "", "  ")
 }
 
 // writeNew writes a file that only its owner can read and that did not exist.
