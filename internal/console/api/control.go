@@ -2,6 +2,7 @@ package api
 
 import (
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -76,11 +77,7 @@ func (api *ControlAPI) Steer(r *http.Request) (SteerAnswer, error) {
 	if err != nil {
 		return a, err
 	}
-	there := false
-	for _, id := range room.Agents {
-		there = there || id == agent
-	}
-	if !there {
+	if !slices.Contains(room.Agents, agent) {
 		return a, console.ErrUnknown
 	}
 	switch verb := r.PathValue("verb"); verb {
