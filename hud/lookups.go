@@ -208,7 +208,7 @@ type SearchQuery struct {
 }
 
 // sender returns what reports whether an entity is one that the query asks about; nil where
-// it asks about nobody.
+// the query names no person.
 func (q *SearchQuery) sender(v *MindView) func(spaces.EntityID) bool {
 	if q.Who == "" {
 		return nil
@@ -217,7 +217,7 @@ func (q *SearchQuery) sender(v *MindView) func(spaces.EntityID) bool {
 	return func(id spaces.EntityID) bool { return people[id] }
 }
 
-// PeopleCalled returns who goes by the words of a name in the mind's own rooms; "me" is the
+// PeopleCalled returns those whose names in the mind's own rooms have all the words; "me" is the
 // agent.
 func PeopleCalled(v *MindView, name string) map[spaces.EntityID]bool {
 	people := map[spaces.EntityID]bool{}

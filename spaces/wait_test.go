@@ -9,8 +9,8 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// BLU-54: whatever becomes of those who were asked, in whatever order and however often: a
-// wait ends once, when enough of them have answered or fewer can, and says of each whom it
+// Whatever becomes of those who were asked, in whatever order and however often, a wait ends
+// once, when enough of them have answered or fewer can, and says of each whom it
 // knows of.
 func TestAWaitEndsOnceWhenItHasEnoughAnswersOrCanNoMore(t *testing.T) {
 	people := []spaces.EntityID{"agent:max", "agent:zed", "p:kai"}

@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// mayAck !Nothing is set for a run that is over, or where an agent has reacted or a reaction
-	// stands in place of a notice.
+	// mayAck !Nothing is set for a run that is over, or where an agent has reacted or the
+	// process has, which does so instead of sending a notice.
 	mayAck engine.QueryText = `select exists (select 1 from cycles y where y.id = $1 and y.state = 'open' and y.halted = 0)
   and not exists (select 1 from outbox o where o.kind = 'react' and o.target = $2 and o.account = $3 and o.chat = $4
     and o.state in ('ready', 'sending', 'sent', 'unknown'))`

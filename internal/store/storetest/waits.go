@@ -274,7 +274,7 @@ func waitLate(t *testing.T, w *world) {
 	w.over(wake, 0)
 }
 
-// Two answers of anybody are two of different people.
+// A wait for two answers of any member ends when two different members have answered.
 func waitForPeople(t *testing.T, w *world) {
 	room := w.family()
 	w.say(room, "zoe", "who comes?")
