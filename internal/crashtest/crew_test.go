@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/trestle-bridge/trestle/internal/store/postgres"
+	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
 	"github.com/trestle-bridge/trestle/internal/testservers"
 	"github.com/trestle-bridge/trestle/internal/testutil"
 )
@@ -184,10 +185,25 @@ func (p *program) audited(t *testing.T) record {
 	testutil.OK(t, err)
 	defer func() { _ = db.Close() }()
 	r := readTables(t, db)
-	s, err := postgres.Open(t.Context(), postgres.Options{URL: p.database, NewID: auditor(), Alone: true})
-	testutil.OK(t, err)
+	s := openAlone(t, p.database)
 	r.checks(t, s)
 	return r
+}
+
+// openAlone opens a record that no process writes any more. One that ended without saying so holds
+// it for a term.
+func openAlone(t *testing.T, url string) (s *sqlstore.Store) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 2*term)
+	defer cancel()
+	var err error
+	await(ctx, func() bool {
+		s, err = postgres.Open(context.WithoutCancel(t.Context()), postgres.Options{URL: url, NewID: auditor(), Alone: true})
+		_, held := errors.AsType[*postgres.InUseError](err)
+		return !held
+	})
+	testutil.OK(t, err)
+	return s
 }
 
 // logged counts the lines of a program's log that have some words.
@@ -203,7 +219,13 @@ func crews(t *testing.T, id string, play func(ctx context.Context, t *testing.T,
 	t.Helper()
 	abreast(t, id, perCrew, func(ctx context.Context, t *testing.T, seed uint64) {
 		t.Helper()
-		play(ctx, t, newCrew(t, newWorld(t, seed, 4)), seed)
+		c := newCrew(t, newWorld(t, seed, 4))
+		defer func() {
+			if t.Failed() {
+				c.whereabouts(t, c.unanswered())
+			}
+		}()
+		play(ctx, t, c, seed)
 	})
 }
 
@@ -227,4 +249,46 @@ func abreast(t *testing.T, id string, together int, play func(ctx context.Contex
 		})
 	}
 	_ = playing.Wait() // each reports to its own test
+}
+
+// whereabouts logs the database's rows of unanswered messages, and the unsent actions.
+func (c *crew) whereabouts(t *testing.T, tokens []string) {
+	t.Helper()
+	db, err := c.members[0].look()
+	testutil.OK(t, err)
+	defer func() { _ = db.Close() }()
+	r := readTables(t, db)
+	for _, tk := range tokens {
+		for _, e := range r.events {
+			if strings.Contains(e.body, tk) {
+				t.Logf("%s is in %+v", tk, e)
+			}
+			for _, row := range r.rows {
+				if row.event == e.id && strings.Contains(e.body, tk) {
+					t.Logf("%s waits as %+v of %+v", tk, row, r.cycles[row.cycle])
+					c.logCycle(t, db, row.cycle)
+				}
+			}
+		}
+		for _, o := range r.orders {
+			if strings.Contains(o.text, tk) || o.state != "sent" {
+				t.Logf("%s: %+v", tk, o)
+			}
+		}
+	}
+}
+
+// logCycle logs what a cycle was shown and did.
+func (c *crew) logCycle(t *testing.T, db *sql.DB, cycle string) {
+	t.Helper()
+	for _, q := range []string{
+		`select cast(to_jsonb(y) - 'manifest' - 'plan' as text) from cycles y where id = $1`,
+		`select cast(to_jsonb(s) - 'frame' - 'shown' as text) from steps s where cycle = $1 order by n`,
+		`select n || ' ' || refs || ' ' || left(encode(body, 'escape'), 3000) from turns where cycle = $1 order by n`,
+		`select seq || ' ' || event || ' ' || state || ' ' || at from inbox where cycle = $1 order by seq`,
+	} {
+		var rows string
+		err := db.QueryRowContext(context.WithoutCancel(t.Context()), `select coalesce(string_agg(row, E'\n'), 'none') from (`+q+`) r (row)`, cycle).Scan(&rows)
+		t.Logf("of cycle %s (%v):\n%s", cycle, err, rows)
+	}
 }

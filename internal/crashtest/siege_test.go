@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
-	"strings"
 	"testing"
 	"time"
 
@@ -161,28 +160,5 @@ func (s *siege) roster(t *testing.T) {
 	t.Logf("at %v the record knows these processes (%v):\n%s", time.Now().Format(time.TimeOnly), err, known)
 	for i, p := range s.members {
 		t.Logf("process %d is %d; it has ended: %v", i+1, p.cmd.Process.Pid, p.over())
-	}
-}
-
-// whereabouts logs the database's rows of unanswered messages, and the unsent actions.
-func (s *siege) whereabouts(t *testing.T, tokens []string) {
-	t.Helper()
-	r := s.members[0].audited(t)
-	for _, tk := range tokens {
-		for _, e := range r.events {
-			if strings.Contains(e.body, tk) {
-				t.Logf("%s is in %+v", tk, e)
-			}
-			for _, row := range r.rows {
-				if row.event == e.id && strings.Contains(e.body, tk) {
-					t.Logf("%s waits as %+v of %+v", tk, row, r.cycles[row.cycle])
-				}
-			}
-		}
-		for _, o := range r.orders {
-			if strings.Contains(o.text, tk) || o.state != "sent" {
-				t.Logf("%s: %+v", tk, o)
-			}
-		}
 	}
 }

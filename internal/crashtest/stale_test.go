@@ -111,6 +111,10 @@ func TestMessageOnTheWireIsNotRepeatedByTheNextOwner(t *testing.T) {
 	}
 }
 
+// inTurn has what follows in the same query wait for its turn among the writes of processes, with
+// which it would deadlock.
+const inTurn = `select pg_advisory_xact_lock(cast(cast(cast('turn' as regclass) as oid) as bigint)); `
+
 // F41, I8: the leases of minds run out while their holders are at work, so that
 // processes compete for one agent. A process that lost a lease writes nothing more of
 // the cycle; the refusals are counted.
@@ -127,7 +131,7 @@ func TestLosersOfALeaseWriteNothing(t *testing.T) {
 			var taken time.Time
 			c.awaits(ctx, t, "refused writes", func() bool {
 				if time.Since(taken) > 20*time.Second { // again, where no cycle was under way
-					database.Do(t, c.database, `update leases set expires = 0 where expires > 0`)
+					database.Do(t, c.database, inTurn+`update leases set expires = 0 where expires > 0`)
 					taken = time.Now()
 				}
 				return refused() > had
