@@ -309,10 +309,12 @@ func (c *cycle) engage(ctx context.Context) error {
 	}
 }
 
-// answer makes one step of engagement; people may see it grow.
+// answer makes one step of engagement; people may see it grow. Calls that the model made while
+// it thought are that step, unless there is something new to show it since.
 func (c *cycle) answer(ctx context.Context) (ended bool, err error) {
-	if early := c.early; early != nil {
-		c.early = nil
+	early := c.early
+	c.early = nil
+	if early != nil && len(c.pending) == 0 {
 		return c.decide(ctx, *early)
 	}
 	c.sketched = c.sketch()

@@ -126,6 +126,35 @@ func TestWhatArrivesBeforeAToolIsCalledIsForTheNextCycle(t *testing.T) {
 	})
 }
 
+// What arrives while the model thinks is shown before anything is done: calls that it made while
+// it thought were made without knowing of it.
+func TestWhatArrivesDuringThoughtIsShownBeforeItsCalls(t *testing.T) {
+	asked := 0
+	seen := ""
+	m := mindful(func(_ context.Context, r llm.ModelRequest) (llm.ModelResponse, error) {
+		asked++
+		seen = whole(r)
+		answer := `{"text":"Forty-two.","account":"Responded to Kai about sums."}`
+		if strings.Contains(seen, "times eight") {
+			answer = `{"text":"Forty-eight.","account":"Responded to Kai about sums."}`
+		}
+		return calling(asked, "send_message", answer), nil
+	})
+	play(t, slow(10*time.Second, m), func(w *world) {
+		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings { return twoPhases() }
+		room := w.room("kai", direct)
+		w.start()
+		w.says(room, "Kai", "what is six times seven?")
+		pass(5 * time.Second) // during the thought
+		w.says(room, "Kai", "I mean: times eight")
+		w.settle()
+		testutil.Same(t, "said", []string{"Forty-eight."}, w.spoken(room))
+		if strings.Count(seen, `times eight" ← TRIGGER`) != 1 {
+			t.Errorf("the last frame does not show the second line once:\n%s", seen)
+		}
+	})
+}
+
 // DESIGN 2, DELIVERY 2.2: what arrives during the last step that a cycle may take
 // is for the next cycle: this one would be done with it unseen.
 func TestWhatArrivesInTheLastStepIsForTheNextCycle(t *testing.T) {
