@@ -114,6 +114,10 @@ func (l *AccountConnection) Run(ctx context.Context) error {
 	close(l.joined)
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return out.Run(ctx) })
+	g.Go(func() error {
+		in.unsealAdmitted(ctx)
+		return nil
+	})
 	g.Go(func() error { return l.receive(ctx, in, out, tries) })
 	return g.Wait()
 }

@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -35,6 +36,8 @@ type Ingress struct {
 	live     atomic.Pointer[time.Time] // when an update last came as it happened; nil for never
 	hearing  retry.WakeSignal          // doorbell for the line: heard has moved
 	counters ingressCounters
+
+	unsealing sync.Mutex // held by Unseal
 
 	senders access.SenderRateLimiter
 	presses adapters.ChoiceOfferer // nil: the platform has no buttons
@@ -70,6 +73,9 @@ type IngressOptions struct {
 	// Files is true when a [FileFetcher] fetches the files of this account's messages.
 	// Default: false; other chats of a room are told their names alone.
 	Files bool
+	// Remember is for how long what people write who wait to be let in is kept, to be answered
+	// after that. Default: nothing is kept.
+	Remember time.Duration
 	// SenderPerMinute is how many messages of one sender may wake agents within a
 	// minute; further ones are kept and seen, and wake no agent. Default: no bound.
 	SenderPerMinute int
@@ -128,7 +134,7 @@ func (in *Ingress) Reconfigure(o IngressOptions) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	o.policy = access.AdmissionPolicy{Mode: o.Admit, Entry: o.Name, Allow: o.Allow, Random: o.Random}
+	o.policy = access.AdmissionPolicy{Mode: o.Admit, Entry: o.Name, Allow: o.Allow, Random: o.Random, Remember: o.Remember}
 	if o.Commands != nil {
 		o.policy.Role = o.Commands.Roles.Role
 	}
@@ -148,10 +154,16 @@ func (in *Ingress) Accept(ctx context.Context, b adapters.UpdateBatch) error {
 	}
 	at := in.options.Load().Now()
 	in.Alive(at)
-	taken := spaces.IngestBatch{Account: in.account.Key(), At: at, Files: in.options.Load().Files}
 	if slices.ContainsFunc(b.Updates, func(u adapters.Update) bool { return !u.Kept }) {
 		in.live.Store(&at)
 	}
+	in.unseal(ctx) // it was written before
+	return in.accept(ctx, b, at)
+}
+
+// accept is Accept of what the platform need not have delivered just now.
+func (in *Ingress) accept(ctx context.Context, b adapters.UpdateBatch, at time.Time) error {
+	taken := spaces.IngestBatch{Account: in.account.Key(), At: at, Files: in.options.Load().Files}
 	for _, u := range b.Updates {
 		u = in.read(u)
 		if acts(u) {
@@ -393,6 +405,32 @@ func (in *Ingress) remap(ctx context.Context, u adapters.Update, at time.Time) e
 
 // Forget drops cached approvals, so that a revocation counts at once.
 func (in *Ingress) Forget() { in.guard.Forget() }
+
+// unsealInterval is how soon what a person wrote is looked at whom another process let in.
+const unsealInterval = 2 * time.Second
+
+// Unseal records what people wrote before they were let in.
+func (in *Ingress) Unseal(ctx context.Context) error {
+	in.unsealing.Lock()
+	defer in.unsealing.Unlock()
+	at := in.options.Load().Now()
+	return in.guard.Unseal(ctx, at, func(b adapters.UpdateBatch) error { return in.accept(ctx, b, at) })
+}
+
+// unseal calls Unseal; what fails is tried again by the next call.
+func (in *Ingress) unseal(ctx context.Context) {
+	if err := in.Unseal(ctx); err != nil && ctx.Err() == nil {
+		in.logger.Error("what people wrote before they were let in is not recorded yet", "err", err)
+	}
+}
+
+// unsealAdmitted calls Unseal until ctx is done.
+func (in *Ingress) unsealAdmitted(ctx context.Context) {
+	for ctx.Err() == nil {
+		adapters.SleepContext(ctx, unsealInterval)
+		in.unseal(ctx)
+	}
+}
 
 // runCommand answers a chat command, without waiting for an agent, and once,
 // however often the platform delivers the update.

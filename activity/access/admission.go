@@ -10,6 +10,7 @@ import (
 	"context"
 	"io"
 	"slices"
+	"time"
 
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/spaces"
@@ -37,6 +38,9 @@ type AdmissionPolicy struct {
 	// adding the account to it.
 	Role   func(ctx context.Context, who spaces.PlatformIdentity) (spaces.AuthorityLevel, error)
 	Random io.Reader // source of pairing codes
+	// Remember is for how long what a person writes who waits for an approval is kept, to be
+	// answered after it. Default: nothing is kept.
+	Remember time.Duration
 }
 
 // AdmitsInNamedChat reports whether the sender of an update is admitted in a chat

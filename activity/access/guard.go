@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/trestle-bridge/trestle/adapters"
@@ -36,13 +37,18 @@ type AdmissionGuard struct {
 	notices  NoticePoster
 	logger   *slog.Logger
 
+	sealed atomic.Int64 // how often a message was kept, and once more for those of earlier processes
+	opened atomic.Int64 // how often it had been when none was left
+
 	mu     sync.Mutex // guards cached
 	cached map[senderKey]cachedApproval
 }
 
 // NewGuard returns the guard of an account, named by its key.
 func NewGuard(account string, p PairingStore, n NoticePoster, lg *slog.Logger) *AdmissionGuard {
-	return &AdmissionGuard{account: account, pairings: p, notices: n, logger: lg, cached: map[senderKey]cachedApproval{}}
+	g := &AdmissionGuard{account: account, pairings: p, notices: n, logger: lg, cached: map[senderKey]cachedApproval{}}
+	g.sealed.Store(1)
+	return g
 }
 
 // An AdmissionRequest is an update of a chat, with what the caller knows about it.
@@ -78,7 +84,7 @@ func (g *AdmissionGuard) Decide(ctx context.Context, p AdmissionPolicy, r Admiss
 func (g *AdmissionGuard) Answer(ctx context.Context, p AdmissionPolicy, r AdmissionRequest, d AdmissionDecision, at time.Time) error {
 	switch d.Outcome {
 	case Refused:
-		return g.explainRefusal(ctx, p, r.Update, at)
+		return errors.Join(g.correct(ctx, r.Update), g.explainRefusal(ctx, p, r.Update, at))
 	case PairingOffered:
 		return g.offerPairing(ctx, p, r, at)
 	case Admitted:
@@ -186,7 +192,7 @@ func (g *AdmissionGuard) approveForOwner(ctx context.Context, p AdmissionPolicy,
 
 // offerPairing posts a code by which an operator can approve the sender. The code
 // is posted once; the command /start posts it again. Nothing that the sender wrote
-// is repeated or stored.
+// is repeated; it is sealed.
 func (g *AdmissionGuard) offerPairing(ctx context.Context, p AdmissionPolicy, r AdmissionRequest, at time.Time) error {
 	u := r.Update
 	code, err := newCode(p.Random)
@@ -210,7 +216,11 @@ func (g *AdmissionGuard) offerPairing(ctx context.Context, p AdmissionPolicy, r 
 	}
 	var pending PairingRequest
 	var refusal error
-	err = g.pairings.Amend(ctx, func(s *PairingState) { pending, refusal = s.Begin(asked, at) })
+	err = g.pairings.Amend(ctx, func(s *PairingState) {
+		if pending, refusal = s.Begin(asked, at); refusal == nil {
+			g.seal(s, p, u, at)
+		}
+	})
 	switch {
 	case err != nil:
 		return fmt.Errorf("begin pairing: %w", err)
@@ -224,14 +234,18 @@ func (g *AdmissionGuard) offerPairing(ctx context.Context, p AdmissionPolicy, r 
 	if m, ok := u.Body.(adapters.IncomingMessage); ok && m.Command != nil && m.Command.Name == "start" {
 		key = r.Source
 	}
-	return g.post(ctx, u, key, codeText(pending.Code), at, pending.Expires)
+	return g.post(ctx, u, key, codeText(pending.Code, p.Remember > 0), at, pending.Expires)
 }
 
-// codeText is the text of a pairing notice.
-func codeText(code string) string {
-	return "Your code is **" + shownCode(code) + "**.\n\n" +
+// codeText is the text of a pairing notice. keeps is true where what the person writes is kept.
+func codeText(code string, keeps bool) string {
+	text := "Your code is **" + shownCode(code) + "**.\n\n" +
 		"To talk with me, give it to the person who runs this bot. They let you in with `trestle pair " + shownCode(code) + "`. " +
 		"It is good for 10 minutes."
+	if keeps {
+		text += " I read what you wrote as soon as you are let in, and not before."
+	}
+	return text
 }
 
 // explainRefusal tells a group that is not admitted, once, how an operator can

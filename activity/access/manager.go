@@ -55,7 +55,12 @@ type ApprovalGrant struct {
 func (p ApprovalManager) Approve(ctx context.Context, code string, g ApprovalGrant, at time.Time) (ChatApproval, error) {
 	var a ChatApproval
 	var refusal error
-	if err := p.Pairings.Amend(ctx, func(d *PairingState) { a, refusal = d.Approve(code, g, at) }); err != nil {
+	wrote := false
+	err := p.Pairings.Amend(ctx, func(d *PairingState) {
+		a, refusal = d.Approve(code, g, at)
+		wrote = refusal == nil && d.keepsOf(a.PairingRequest)
+	})
+	if err != nil {
 		return ChatApproval{}, fmt.Errorf("approve pairing: %w", err)
 	}
 	if refusal != nil {
@@ -64,7 +69,11 @@ func (p ApprovalManager) Approve(ctx context.Context, code string, g ApprovalGra
 	if err := p.open(ctx, a); err != nil {
 		return a, err
 	}
-	return a, p.tell(ctx, a, "You are let in. Write to me whenever you like. `"+typedHelp(a.Account)+"` says what I can do for you.")
+	now := "Write to me whenever you like."
+	if wrote {
+		now = "I read what you wrote now."
+	}
+	return a, p.tell(ctx, a, "You are let in. "+now+" `"+typedHelp(a.Account)+"` says what I can do for you.")
 }
 
 // AdmitChat admits a whole chat with everyone in it. Its space is opened, under

@@ -68,6 +68,7 @@ type PairingState struct {
 	Admitted []ChatApproval   `json:"admitted,omitempty"`
 	Wrong    int              `json:"wrong,omitempty"` // wrong codes since the last good one
 	Locked   time.Time        `json:"locked,omitzero"` // no code is looked at before this
+	Sealed   []SealedMessage  `json:"sealed,omitempty"`
 }
 
 // Begin stores a request and returns the person's pending pairing: the one they
@@ -134,7 +135,7 @@ func (d *PairingState) AdmitChat(a ChatApproval) bool {
 }
 
 // Revoke takes back every admission that match accepts, voids the codes of those who wait and
-// that it accepts, and returns both.
+// that it accepts, and returns both. What was kept of these people is dropped.
 func (d *PairingState) Revoke(match func(ChatApproval) bool) []ChatApproval {
 	var gone []ChatApproval
 	d.Pending = slices.DeleteFunc(d.Pending, func(p PairingRequest) bool {
@@ -153,6 +154,10 @@ func (d *PairingState) Revoke(match func(ChatApproval) bool) []ChatApproval {
 		gone = append(gone, a)
 		return true
 	})
+	d.Sealed = slices.DeleteFunc(d.Sealed, func(m SealedMessage) bool {
+		from := m.Update.From
+		return match(ChatApproval{PairingRequest: PairingRequest{Account: m.Account, Chat: m.Update.Chat.ID, User: from.ID, Scope: from.Scope}})
+	})
 	return gone
 }
 
@@ -166,6 +171,11 @@ func (d *PairingState) Move(account, from, to string) {
 	for i := range d.Admitted {
 		if a := &d.Admitted[i]; a.Account == account && a.Chat == from {
 			a.Chat = to
+		}
+	}
+	for i := range d.Sealed {
+		if m := &d.Sealed[i]; m.Account == account && m.Update.Chat.ID == from {
+			m.Update.Chat.ID = to
 		}
 	}
 }
@@ -195,8 +205,9 @@ func (d *PairingState) AdmitsPerson(account string, who SenderID) bool {
 	})
 }
 
-// expire drops the pairings whose time is over.
+// expire drops the pairings whose time is over, and messages kept for as long as they may be.
 func (d *PairingState) expire(at time.Time) {
+	d.Sealed = slices.DeleteFunc(d.Sealed, func(m SealedMessage) bool { return !at.Before(m.Until) })
 	d.Pending = slices.DeleteFunc(d.Pending, func(p PairingRequest) bool { return !at.Before(p.Expires) })
 }
 

@@ -48,6 +48,9 @@ type Config struct {
 	Models   []FallbackEntry // of `models`
 	Adapters []AdapterEntry
 	Admit    string // pairing, allowlist, open, deny
+	// Remember is for how long what people write who wait for a pairing is kept, to be
+	// answered after it; 0 keeps nothing.
+	Remember time.Duration
 	Owners   []PersonRef
 	Admins   []PersonRef
 	Allow    []PersonRef // people for allowlist, programs for every mode

@@ -45,6 +45,12 @@ func (d *decoder) decode(root *node) {
 	if d.reportKey(top, "admit") {
 		c.Admit = "deny" // an invalid mode admits no one
 	}
+	pairing := top.subsection("pairing")
+	c.Remember = pairing.durationOr0("remember", defaultRemember, "write 1h, or 0 to keep nothing")
+	top.mergeErrors(pairing)
+	if d.reportKey(top, "pairing") {
+		c.Remember = 0
+	}
 	limits := top.subsection("limits")
 	c.Outgoing = limits.oneOf("outgoing", "platform")
 	c.SenderPerMinute = limits.number("sender_per_minute", defaultSenderPerMinute)
@@ -252,15 +258,7 @@ func (d *decoder) readAlerts(top *section) {
 	}
 	a.Webhook, a.DeadMan = s.secretURL("webhook"), s.secretURL("dead_man")
 	a.MinLevel = s.oneOf("least", "warn")
-	a.BackupAge = defaultBackupAge
-	if text := s.stringAt("backup_age"); text != "" {
-		age, err := ParseDuration(text)
-		if err != nil || age < 0 {
-			s.addError(s.positionOf("backup_age"), fmt.Sprintf("backup_age: %q is no length of time", text), "write 7d, or 0 for any age")
-		} else {
-			a.BackupAge = age
-		}
-	}
+	a.BackupAge = s.durationOr0("backup_age", defaultBackupAge, "write 7d, or 0 for any age")
 	top.mergeErrors(s)
 	d.reportKey(top, "alarms")
 }
@@ -365,6 +363,9 @@ func (d *decoder) resolvePath(path string, at ValueOrigin) string {
 
 // defaultSenderPerMinute is more than a person types.
 const defaultSenderPerMinute = 60
+
+// defaultRemember is the default of pairing.remember.
+const defaultRemember = time.Hour
 
 // defaultBackupAge is the default of alarms.backup_age.
 const defaultBackupAge = 7 * 24 * time.Hour

@@ -77,7 +77,7 @@ var keyValue = regexp.MustCompile(`([A-Za-z_][\w.-]*)(["']?\s*:\s+)("[^"]*"?|'[^
 // publicKeys are the keys whose values an excerpt may show. Any other value may be a
 // credential, for instance under a misspelt key.
 var publicKeys = []string{
-	"data", "listen", "webhook_listen", "webhook_url", "admit", "owners", "admins", "allow", "accounts", "outgoing", "sender_per_minute", "default_agents", "base_url", "api_url", "type", "name",
+	"data", "listen", "webhook_listen", "webhook_url", "admit", "owners", "admins", "allow", "accounts", "outgoing", "sender_per_minute", "remember", "default_agents", "base_url", "api_url", "type", "name",
 	"agents", "circle", "relay", "chats", "file", "version",
 }
 

@@ -51,6 +51,7 @@ var topKeys = []keyRow{
 	{"models", "", "one entry for each model that `model.fallbacks` names; its key is for you. See [fallbacks](models.md#fallbacks)", keyForm{kind: entries, of: fallbackKeys}},
 	{"adapters", "", "one entry for each account on a platform; chats refer to it by its name", keyForm{kind: entries, of: adapterKeys}},
 	{"admit", "pairing", "who may talk to the agents in chats that the file does not name. `pairing`: an unknown person receives a code, and `trestle pair CODE` admits them. `allowlist`: the people under `allow`, in their direct chats and where they ask a guest. `open`: everyone, with a warning. `deny`: no one. In every mode a program is heard only if `allow` lists it", keyForm{kind: aWord, words: admitWords}},
+	{"pairing", "", "people who wait to be let in", keyForm{kind: aSection, of: pairingKeys}},
 	{"owners", "", "who runs this installation: `adapter:user` with the id that the platform assigned, on Slack `adapter:TEAM/USER`; never a name", keyForm{kind: aList}},
 	{"admins", "", "who may decide for rooms of several people; written like `owners`", keyForm{kind: aList}},
 	{"allow", "no one", "people for `allowlist`, programs for every mode; written like `owners`", keyForm{kind: aList}},
@@ -66,6 +67,10 @@ var topKeys = []keyRow{
 }
 
 var admitWords = []string{"pairing", "allowlist", "open", "deny"}
+
+var pairingKeys = []keyRow{
+	{"remember", "1h", "for how long what a person writes in a direct chat before `trestle pair` lets them in is kept, to be answered then. Nobody is shown it before. 0 keeps nothing", keyForm{}},
+}
 
 var allLimitKeys = append([]keyRow{
 	{"sender_per_minute", "60", "messages of one sender that may wake agents in a minute; further ones are stored and shown but wake no agent. 0 is no limit", keyForm{kind: aNumber}},

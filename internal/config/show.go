@@ -97,6 +97,9 @@ func (c *Config) Rows(o ShowOptions) []ShownValue {
 			l.add("people."+k.Key+".timezone", k.Timezone)
 		}
 	}
+	if o.All || c.Remember != defaultRemember {
+		l.add("pairing.remember", c.Remember.String())
+	}
 	l.add("limits.outgoing", c.Outgoing)
 	if o.All || c.SenderPerMinute != defaultSenderPerMinute {
 		l.add("limits.sender_per_minute", strconv.Itoa(c.SenderPerMinute))

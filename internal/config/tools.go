@@ -363,6 +363,20 @@ func (s *section) duration(name string) time.Duration {
 	return v
 }
 
+// durationOr0 returns a length of time that may be 0; fallback when the key is absent.
+func (s *section) durationOr0(name string, fallback time.Duration, remedy string) time.Duration {
+	text := s.stringAt(name)
+	if text == "" {
+		return fallback
+	}
+	v, err := ParseDuration(text)
+	if err != nil || v < 0 {
+		s.addError(s.positionOf(name), fmt.Sprintf("%s: %q is no length of time", name, text), remedy)
+		return fallback
+	}
+	return v
+}
+
 // eachValue calls read for each value of a mapping whose names the operator chooses.
 func (s *section) eachValue(name string, read func(key string, n *node)) {
 	n := s.get(name)

@@ -67,7 +67,24 @@ func (acc *accessManager) pair(ctx context.Context, q console.PairRequest) (cons
 	case err != nil:
 		return console.AdmittedPerson{}, err
 	}
-	return shownAdmission(a), nil
+	return shownAdmission(a), acc.unseal(ctx, a.Account)
+}
+
+// unseal has what people wrote to an account before they were let in recorded at once. An
+// account that another process serves does so itself soon.
+func (acc *accessManager) unseal(ctx context.Context, account string) error {
+	acc.Opening.Lock()
+	joined := slices.Clone(acc.joined)
+	acc.Opening.Unlock()
+	for _, j := range joined {
+		if j.account != account {
+			continue
+		}
+		if err := j.in.Unseal(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // pairChat admits a whole chat. It refuses a role, which only a person has.

@@ -181,7 +181,7 @@ func (am *AccountManager) ingressOptions(ctx context.Context, name, account stri
 	return activity.IngressOptions{
 		Admit: access.AdmissionMode(c.AdmitFor(name)), Named: named, Servers: am.serverDefaults(name),
 		Room: spaces.RoomDefaults{Agents: am.runningAgents(c.DefaultAgents), Wake: c.SettingsFor("", "").Wake},
-		Name: name, Allow: history.Senders(c.PeopleOnAccount(c.Allow, name)), SenderPerMinute: c.SenderLimit(),
+		Name: name, Allow: history.Senders(c.PeopleOnAccount(c.Allow, name)), SenderPerMinute: c.SenderLimit(), Remember: c.Remember,
 		RestoredUntil: dealt, Files: am.fetchesFiles(name), Commands: am.commandHandler(), Operators: am.operatorChats(name), Ours: am.accounts, Notify: am.notifyFor(name),
 		OfServer: func(ctx context.Context, group string, s spaces.SpaceID) error {
 			return am.rememberServer(ctx, s, name+":"+group)

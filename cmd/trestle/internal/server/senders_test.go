@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -44,21 +45,28 @@ type wireStage struct {
 	deliver   func(w *world, event json.RawMessage) error
 }
 
-// play plays 4 modes x 12 kinds of sender through the fake platform, the adapter, the
+// play plays 5 modes x 12 kinds of sender through the fake platform, the adapter, the
 // bridge, the store and the shell. A sender who is not admitted wakes no agent, and
-// their text is nowhere on the disk.
+// their text is nowhere on the disk; where it is kept to be answered later, it is dropped after
+// that time.
 func (s wireStage) play(t *testing.T) {
 	t.Helper()
 	cells, unauthorised, woken := 0, 0, 0
-	for _, mode := range []string{"deny", "pairing", "allowlist", "open"} {
+	for _, mode := range []string{"deny", "pairing", "pairing, which remembers", "allowlist", "open"} {
 		t.Run(mode, func(t *testing.T) {
+			mode, remembers := strings.CutSuffix(mode, ", which remembers")
+			remember := "0"
+			if remembers {
+				remember = "1h"
+			}
 			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t, fmt.Sprintf("%sagents: {ada: {name: Ada, phases: one}}\nadmit: %s\nowners: [%q]\nallow: [%q]\n", s.config, mode, s.owner, s.owner),
+				w := newWorld(t, fmt.Sprintf("%sagents: {ada: {name: Ada, phases: one}}\nadmit: %s\npairing: {remember: %s}\nowners: [%q]\nallow: [%q]\n", s.config, mode, remember, s.owner, s.owner),
 					llmtest.ScriptStep{Always: true, Response: llmtest.Says("Nothing to add.").Response})
 				s.greets(w)
 				w.settle()
 				if mode == "pairing" {
 					s.pairs(w)
+					w.settle()
 				}
 				w.elsewhere(s.elsewhere)
 				for _, from := range s.senders(w) {
@@ -79,15 +87,18 @@ func (s wireStage) play(t *testing.T) {
 						t.Errorf("%s: woke %t, want %t", from.name, woke, want)
 					}
 				}
+				if remembers {
+					w.drops(time.Hour)
+				}
 				w.stop()
-				if mode != "open" {
+				if mode != "open" && !remembers {
 					w.forgotten(canary)
 				}
 			})
 		})
 	}
-	if cells != 48 {
-		t.Errorf("the matrix has %d cells, want 48", cells)
+	if cells != 60 {
+		t.Errorf("the matrix has %d cells, want 60", cells)
 	}
 	t.Logf("%d cells, %d of them unauthorised, %d unauthorised cycles", cells, unauthorised, woken)
 }
@@ -134,6 +145,18 @@ func TestNobodyUnauthorisedWakesAnAgentOnTelegram(t *testing.T) {
 		senders: func(*world) []wireSender { return wireSenders() },
 		deliver: func(w *world, event json.RawMessage) error { _, err := w.bot.Inject(event); return err },
 	}.play(t)
+}
+
+// drops fails unless messages of people who wait are kept, and only that long.
+func (w *world) drops(after time.Duration) {
+	w.t.Helper()
+	for _, late := range []bool{false, true} {
+		d, err := w.process.border.Load(w.t.Context())
+		if err != nil || len(d.Sealed) > 0 == late {
+			w.t.Errorf("after the time %t: %d messages are kept (%v)", late, len(d.Sealed), err)
+		}
+		pass(after + time.Minute)
+	}
 }
 
 // elsewhere makes a person the owner on another platform, let in there by code.
