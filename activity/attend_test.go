@@ -262,20 +262,24 @@ func TestWhatPeopleAreTold(t *testing.T) {
 		{Agent: "ann", Reason: "attempts model_error", Tries: 5, GaveUp: true, Stop: spaces.StopModelError},
 		{Agent: "odd", Reason: "unheard_of"},
 	}
+	r.contexts = []commands.ContextUse{
+		{Agent: "ada", At: noon.Add(-3 * time.Minute), Tokens: 11900, Budget: 32000, Fixed: 2100, Rooms: 6000, Runs: 3000, Now: 600, Old: 200, Freed: 1500},
+		{Agent: "max", At: noon.Add(-time.Hour), Tokens: 2200, Budget: 32000, Fixed: 2100, Now: 100},
+	}
 	a := r.attendant()
 	a.Platforms = func() []string { return []string{"Telegram", "Slack", "Discord"} }
 	a.Currency = func() string { return "USD" }
 	var b strings.Builder
 	for _, q := range []commands.CommandRequest{
-		{Command: "help", Direct: true}, {Command: "start"}, {Command: "status"}, {Command: "why"}, {Command: "cost"}, {Command: "stop"},
+		{Command: "help", Direct: true}, {Command: "start"}, {Command: "status"}, {Command: "why"}, {Command: "context"}, {Command: "cost"}, {Command: "stop"},
 	} {
 		q.At, q.Space = noon, "hub"
 		text, err := a.Run(t.Context(), q)
 		testutil.OK(t, err)
 		fmt.Fprintf(&b, "== /%s ==\n%s\n\n", q.Command, text)
 	}
-	r.now, r.answered = commands.RoomStatus{}, nil
-	for _, command := range []string{"status", "why", "cost"} {
+	r.now, r.answered, r.contexts = commands.RoomStatus{}, nil, nil
+	for _, command := range []string{"status", "why", "context", "cost"} {
 		text, err := a.Run(t.Context(), commands.CommandRequest{Command: command, Space: "hub", At: noon})
 		testutil.OK(t, err)
 		fmt.Fprintf(&b, "== /%s in an empty room ==\n%s\n\n", command, text)

@@ -41,6 +41,7 @@ type record struct {
 	halted   spaces.StopResult // what the next halt meets
 	now      commands.RoomStatus
 	answered []commands.MessageOutcome
+	contexts []commands.ContextUse
 	about    spaces.MessageRef // the message that was last asked about
 	blind    error             // what every look fails with, while set
 
@@ -528,6 +529,12 @@ func (r *record) Last(_ context.Context, _ spaces.SpaceID, about spaces.MessageR
 	defer r.mu.Unlock()
 	r.about = about
 	return r.answered, r.blind
+}
+
+func (r *record) Contexts(context.Context, spaces.SpaceID) ([]commands.ContextUse, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.contexts, r.blind
 }
 
 // attendant is one over the record.

@@ -67,6 +67,8 @@ func (a *CommandHandler) Run(ctx context.Context, q CommandRequest) (string, err
 		return a.status(ctx, q)
 	case CommandWhy:
 		return a.why(ctx, q)
+	case CommandContext:
+		return a.context(ctx, q)
 	case CommandCost:
 		return a.cost(ctx, q)
 	case CommandZone:

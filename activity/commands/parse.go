@@ -21,6 +21,8 @@ const (
 	CommandWhy    = "why"
 	CommandCost   = "cost"
 	CommandZone   = "timezone"
+	// CommandContext asks how full the context of an agent is.
+	CommandContext = "context"
 )
 
 // CommandMenu returns the commands in the order of a platform's menu.
@@ -33,6 +35,7 @@ func CommandMenu() []adapters.CommandMenuEntry {
 		{Name: CommandMute, Help: "follow this room in silence"},
 		{Name: CommandUnmute, Help: "speak here again"},
 		{Name: CommandWhy, Help: "why I answered, or did not"},
+		{Name: CommandContext, Help: "how much I have in mind, and of what"},
 		{Name: CommandCost, Help: "what this room used today"},
 		{Name: CommandMission, Help: "how the missions of this room stand"},
 		{Name: CommandZone, Help: "set the clock that your reminders go by"},
@@ -47,7 +50,7 @@ func ForAskerAlone(command, answer string) bool {
 		return true
 	}
 	switch command {
-	case CommandHelp, CommandStatus, CommandWhy, CommandCost, CommandZone, CommandStart:
+	case CommandHelp, CommandStatus, CommandWhy, CommandContext, CommandCost, CommandZone, CommandStart:
 		return true
 	}
 	return false

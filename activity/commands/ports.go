@@ -43,6 +43,24 @@ type RoomInspector interface {
 	// when that is zero or unknown, of the newest message that is no command. An
 	// agent that has not been asked anything yet is left out.
 	Last(ctx context.Context, space spaces.SpaceID, about spaces.MessageRef) ([]MessageOutcome, error)
+	// Contexts tells what the prompt of the last run of each agent of the room held. An
+	// agent without a run that ended here is left out.
+	Contexts(ctx context.Context, space spaces.SpaceID) ([]ContextUse, error)
+}
+
+// ContextUse is what a prompt held, in tokens: about so many of each kind, together as many as
+// Tokens says.
+type ContextUse struct {
+	Agent  spaces.AgentID
+	At     time.Time // when the run began
+	Tokens int       // of the prompt
+	Budget int       // of the prompt
+	Fixed  int       // rules, tools and what the agent is
+	Rooms  int       // what it keeps of all its rooms, its notes and its memories
+	Runs   int       // runs since that was put together
+	Now    int       // this run, and how the rooms stand
+	Old    int       // old messages that were looked up for it
+	Freed  int       // what had no room
 }
 
 // RoomStatus is how the agents of a room stand.

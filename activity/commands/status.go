@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/internal/money"
 	"github.com/trestle-bridge/trestle/internal/textformat"
 	"github.com/trestle-bridge/trestle/spaces"
@@ -91,6 +92,43 @@ func (a *CommandHandler) cost(ctx context.Context, q CommandRequest) (string, er
 		lines = append(lines, "- Together"+a.money(sum))
 	}
 	return "Used in this room today (UTC):\n" + strings.Join(lines, "\n"), nil
+}
+
+// context tells how full the context of each agent was in its last run here, and of what.
+func (a *CommandHandler) context(ctx context.Context, q CommandRequest) (string, error) {
+	all, err := a.Rooms.Contexts(ctx, q.Space)
+	if err != nil {
+		return "", fmt.Errorf("contexts of agents in %s: %w", q.Space, err)
+	}
+	if len(all) == 0 {
+		return "No agent has thought about anything here yet.", nil
+	}
+	var lines []string
+	for _, c := range all {
+		var parts []string
+		for _, p := range []struct {
+			tokens int
+			of     string
+		}{
+			{c.Fixed, "my rules and tools"},
+			{c.Rooms, "what I keep of rooms, notes and memories"},
+			{c.Runs, "my last runs"},
+			{c.Now, "what was new"},
+			{c.Old, "old messages that I looked up"},
+		} {
+			if p.tokens > 0 {
+				parts = append(parts, textformat.Thousands(p.tokens)+" for "+p.of)
+			}
+		}
+		line := fmt.Sprintf("- **%s** %s ago: %s of %s tokens, about %s.", a.name(c.Agent), lasting(q.At.Sub(c.At)),
+			textformat.Thousands(c.Tokens), textformat.Thousands(c.Budget), joined(parts))
+		if c.Freed > 0 {
+			line += fmt.Sprintf(" %s more had no room.", textformat.Thousands(c.Freed))
+		}
+		lines = append(lines, line)
+	}
+	return "In mind during the last run here:\n" + strings.Join(lines, "\n") + "\n\nI make room by myself. `" +
+		adapters.TypedCommand(q.Who.Platform, CommandNew) + "` begins afresh.", nil
 }
 
 // money says what tokens cost.

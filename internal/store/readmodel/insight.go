@@ -2,6 +2,7 @@ package readmodel
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/trestle-bridge/trestle/activity/commands"
+	"github.com/trestle-bridge/trestle/hud"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/internal/store/tables"
@@ -19,6 +21,8 @@ const (
 	rowsBack engine.QueryText = `select ` + tables.InboxColumns + `, ` + tables.EventColumns + ` from inbox i
 join events e on e.space = i.space and e.branch = 'main' and e.seq = i.seq
 where i.agent = $1 and i.circle = $2 and i.space = $3 and i.seq <= $4 order by i.seq desc limit 50`
+	lastPlan engine.QueryText = `select plan, started from cycles where space = $1 and agent = $2 and circle = $3 and plan is not null
+order by started desc, id desc limit 1`
 	modelOfCycle engine.QueryText = `select model from cycles where id = $1`
 	causeOf      engine.QueryText = `select actor, cause, seq from events where id = $1`
 )
@@ -143,6 +147,60 @@ func (b RoomInspector) Last(ctx context.Context, space spaces.SpaceID, about spa
 		return nil, fmt.Errorf("read outcomes in %s: %w", space, err)
 	}
 	return told, nil
+}
+
+// Contexts implements [commands.RoomInspector].
+func (b RoomInspector) Contexts(ctx context.Context, space spaces.SpaceID) ([]commands.ContextUse, error) {
+	var all []commands.ContextUse
+	err := b.engine.View(ctx, func(ctx context.Context, src engine.QueryReader) error {
+		minds, err := engine.AllRows(ctx, src, tables.LiveMinds, []any{string(space)}, tables.ScanMind)
+		if err != nil {
+			return err
+		}
+		for _, m := range minds {
+			c := commands.ContextUse{Agent: m.Agent}
+			var plan []byte
+			found, err := engine.ScanRow(ctx, src, lastPlan, []any{string(space), string(m.Agent), string(m.Circle)}, &plan, engine.ScanTime(&c.At))
+			if err != nil {
+				return fmt.Errorf("%s: %w", m, err)
+			}
+			if found && readContext(plan, &c) {
+				all = append(all, c)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read contexts in %s: %w", space, err)
+	}
+	return all, nil
+}
+
+// readContext reads the plan of a frame, and reports whether it tells of one.
+func readContext(stored []byte, c *commands.ContextUse) bool {
+	var plan hud.FramePlan
+	if json.Unmarshal(stored, &plan) != nil || len(plan.Items) == 0 {
+		return false
+	}
+	c.Tokens, c.Budget, c.Fixed, c.Freed = plan.Tokens+plan.Fixed, plan.Budget+plan.Fixed, plan.Fixed, plan.Freed()
+	bound := 0
+	for i := range plan.Items {
+		bound += plan.Items[i].Tokens
+	}
+	share := func(n int) int { return n * plan.Tokens / max(1, bound) } // items have upper bounds
+	for i := range plan.Items {
+		item := &plan.Items[i]
+		switch {
+		case item.Area == "keyframe":
+			c.Rooms += share(item.Tokens)
+		case item.Area == "log" && item.What != "this cycle":
+			c.Runs += share(item.Tokens)
+		case item.Area == "recalled":
+			c.Old += share(item.Tokens)
+		}
+	}
+	c.Now = plan.Tokens - c.Rooms - c.Runs - c.Old
+	return true
 }
 
 // askedAbout returns up to which event of the room a question about a message looks

@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/trestle-bridge/trestle/activity/access"
+	"github.com/trestle-bridge/trestle/activity/commands"
 	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -17,6 +18,7 @@ var authorityTests = map[string]func(*testing.T, *world){
 	"RefusalsAreCountedAndHoldNoName":     refusalsCounted,
 	"WhoWritesTooFastIsSeenAndDoesntWake": hushedSeen,
 	"TheRoomAloneIsToldOf":                insightRoom,
+	"TheRoomIsToldWhatAPromptHeld":        insightContexts,
 	"WhoWasNotAskedHidesNobody":           insightLeavesOut,
 	"BeginningAfreshMovesTheMark":         renewMoves,
 	"MutedIsWhoWasNamedWhereItWasSaid":    muteMoves,
@@ -167,6 +169,32 @@ func insightRoom(t *testing.T, w *world) {
 		t.Errorf("the room stands %+v", now)
 	}
 	w.rest(wake, 0)
+}
+
+// What the prompt of the last run of an agent in a room held is told by kind; items have upper
+// bounds, and the kinds together are what was counted.
+func insightContexts(t *testing.T, w *world) {
+	room := w.family("ada", "bea")
+	for _, plan := range []string{
+		`{"budget":900,"tokens":1,"items":[{"area":"tail","form":"full","tokens":1}]}`,
+		`{"budget":29000,"tokens":1000,"exact":true,"fixed":2000,"items":[{"area":"keyframe","form":"full","tokens":1000},
+{"area":"log","what":"cycles 1–2","form":"full","tokens":600},{"area":"log","what":"this cycle","form":"full","tokens":200},
+{"area":"recalled","form":"full","tokens":100},{"area":"tail","form":"full","tokens":100}],"shed":[{"area":"log","form":"nothing","tokens":70}]}`,
+	} {
+		w.say(room, "zoe", "hello")
+		wake := w.woken(ada, room)
+		c := w.step(wake, 0)
+		c.Upto = wake.Rows[0].Seq
+		c.Close = &spaces.CycleClose{Stop: spaces.StopSilent, Rest: "Listened.", Plan: []byte(plan)}
+		w.commit(c)
+	}
+	w.woken(bea, room) // which has not ended
+	got, err := w.s.Border.Contexts(t.Context(), room)
+	w.ok(err)
+	want := []commands.ContextUse{{Agent: "ada", At: w.now, Tokens: 3000, Budget: 31000, Fixed: 2000, Rooms: 500, Runs: 300, Now: 150, Old: 50, Freed: 70}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
 }
 
 // PRD-10-9: agents without a model call are left out, and only those.
