@@ -45,7 +45,7 @@ func (c *cycle) commit(ctx context.Context, sc spaces.StepCommit, learnt []space
 	if own := c.setUp.told(sc.Close); len(own) > 0 {
 		sc.Inner, learnt = slices.Concat(own, sc.Inner), slices.Concat(own, learnt)
 	}
-	if sc.Close == nil && c.takesIn() && len(sc.Runs) == 0 || sc.Close != nil && !sc.Close.Back {
+	if sc.Close == nil && c.takesIn(spoken(sc.Effect)) && len(sc.Runs) == 0 || sc.Close != nil && !sc.Close.Back {
 		sc.Judge = c.shell.judge(c.place)
 	}
 	if sc.Close != nil {
@@ -94,14 +94,16 @@ func (c *cycle) commit(ctx context.Context, sc spaces.StepCommit, learnt []space
 	return nil
 }
 
-// takesIn reports whether rows that arrive in this step may join the cycle. An act
-// takes a step, so the last third of them is for what is there: what comes then is
-// seen, and answered, by the next cycle (ADR 4). Only who looks again is shown all that
-// came. Nor do rows join a step that calls outside tools: the run may end before the next
-// step, and would consume what it was never shown.
-func (c *cycle) takesIn() bool {
-	left := c.settings.MaxSteps - (c.step + 1)
-	return left >= max(1, c.settings.MaxSteps/3) || left > 0 && c.again == c.step+1
+// takesIn reports whether rows that arrive in this step may join the cycle; said is how many
+// messages the step sends. An act takes a step, and acts in rooms are counted, so the last third
+// of either is for what is there: what comes then is seen, and answered, by the next cycle
+// (ADR 4). Only who looks again is shown all that came. Nor do rows join a step that calls
+// outside tools: the run may end before the next step, and would consume what it was never
+// shown.
+func (c *cycle) takesIn(said int) bool {
+	steps, acts := c.settings.MaxSteps-(c.step+1), c.settings.MaxRoomActs-c.spoke-said
+	enough := steps >= max(1, c.settings.MaxSteps/3) && acts >= max(1, c.settings.MaxRoomActs/3)
+	return enough || steps > 0 && acts > 0 && c.again == c.step+1
 }
 
 // join takes rows that arrived meanwhile into the cycle.

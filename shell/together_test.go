@@ -225,6 +225,49 @@ func TestWhatArrivesLateIsAnsweredByTheNextCycle(t *testing.T) {
 	})
 }
 
+// A wake may say only so much in rooms. What arrives when it has said nearly all of it is for the
+// next cycle: this one could see it and not answer it.
+func TestWhatArrivesWhenNearlyAllIsSaidIsAnsweredByTheNextCycle(t *testing.T) {
+	var w *world
+	var room spaces.SpaceID
+	var asked []string
+	ask := func() {
+		asked = append(asked, fmt.Sprintf("question %02d", len(asked)+1))
+		w.says(room, "Kai", asked[len(asked)-1])
+	}
+	m := answering(func(n int, r llm.ModelRequest) (llm.ModelResponse, error) {
+		if len(asked) < 20 {
+			ask()
+		}
+		shown := whole(r)
+		for _, q := range asked {
+			if !strings.Contains(shown, "Answer to "+q) && strings.Contains(shown, q+`" ← TRIGGER`) {
+				return calling(n, "send_message", fmt.Sprintf(`{"text":"Answer to %s","more":true}`, q)), nil
+			}
+		}
+		return telling("Responded to Kai. Nothing is pending."), nil
+	})
+	play(t, m, func(played *world) {
+		w = played
+		w.settings = func(a spaces.AgentID, id spaces.SpaceID) shell.AgentSettings {
+			s := onePhase(a, id)
+			s.SendStale = true
+			return s
+		}
+		room = w.room("kai", direct)
+		w.start()
+		ask()
+		w.settle()
+		var want []string
+		for _, q := range asked {
+			want = append(want, "Answer to "+q)
+		}
+		got := w.spoken(room)
+		slices.Sort(got)
+		testutil.Same(t, "said", want, got)
+	})
+}
+
 // DESIGN 2, BLU-41: words that are stale when few steps are left have the agent look
 // again, and what it is shown then bears the mark of what wakes.
 func TestWhatIsShownBecauseOfStaleSpeechIsMarkedLate(t *testing.T) {
