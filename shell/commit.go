@@ -101,7 +101,7 @@ func (c *cycle) commit(ctx context.Context, sc spaces.StepCommit, learnt []space
 // outside tools: the run may end before the next step, and would consume what it was never
 // shown.
 func (c *cycle) takesIn(said int) bool {
-	steps, acts := c.settings.MaxSteps-(c.step+1), c.settings.MaxRoomActs-c.spoke-said
+	steps, acts := c.settings.MaxSteps-(c.step+1), c.maxRoomActs()-c.spoke-said
 	enough := steps >= max(1, c.settings.MaxSteps/3) && acts >= max(1, c.settings.MaxRoomActs/3)
 	return enough || steps > 0 && acts > 0 && c.again == c.step+1
 }

@@ -38,7 +38,7 @@ func (b composePrompt) String() string {
 func (c *cycle) composeAll(ctx context.Context, st *stepContext, acts []parsedCall) error {
 	for _, a := range acts {
 		b, wanted := c.brief(st, a)
-		if !wanted || c.spoke+len(st.composed) >= c.settings.MaxRoomActs {
+		if !wanted || c.spoke+len(st.composed) >= c.maxRoomActs() {
 			continue
 		}
 		spent, _, err := c.overdrawn(ctx)

@@ -82,10 +82,26 @@ func (c *cycle) admit(st *stepContext, a parsedCall) (denied toolResult, ok bool
 		return st.deny("greeting", "Only greetings woke you: there is nothing to look up.", "Greet back, or rest."), false
 	case s.room && slices.Contains(st.aims, aim(a, space)):
 		return st.deny("one_space_act", "You did that there already in this step.", "Put what belongs together into one message; call it in the next step if it is something else."), false
-	case s.room && c.spoke+len(st.spoken) >= c.settings.MaxRoomActs:
+	case s.room && c.spoke+len(st.spoken) >= c.maxRoomActs():
 		return st.deny("too_many_acts", "You have done as much in rooms as one wake may.", "Call done."), false
 	}
 	return toolResult{}, true
+}
+
+// maxRoomActs returns how many acts in rooms the cycle may commit: as many as the settings say,
+// and one for each thread in which a person waits.
+func (c *cycle) maxRoomActs() int { return max(c.settings.MaxRoomActs, threadsThatWait(c.wake)) }
+
+// threadsThatWait returns in how many threads people wrote what woke a cycle.
+func threadsThatWait(w *spaces.Wake) int {
+	threads := map[spaces.ThreadID]bool{}
+	for _, e := range w.Events {
+		_, said := e.Body.(spaces.MessagePosted)
+		if _, byAgent := e.Actor.IsAgent(); said && !byAgent {
+			threads[e.Thread] = true
+		}
+	}
+	return len(threads)
 }
 
 // aim names what a call acts on. Two messages of one step to the same place are one too

@@ -239,7 +239,7 @@ func (s *stepContext) effect(kind spaces.ActionKind, r *hud.SharedRoom) spaces.R
 		e.MaxRun = 0 // a person elsewhere asked for it
 	}
 	if r.ID() == s.wake.Cycle.Space {
-		e.Seen = s.upto
+		e.Seen, e.MaxRun = s.upto, max(e.MaxRun, threadsThatWait(s.wake)) // each is owed an answer
 		e.Strict = s.strict && kind == spaces.ActSend
 		if n := len(s.wake.Events); n > 0 {
 			e.Thread = s.wake.Events[n-1].Thread

@@ -268,6 +268,40 @@ func TestWhatArrivesWhenNearlyAllIsSaidIsAnsweredByTheNextCycle(t *testing.T) {
 	})
 }
 
+// What waits in more threads than a wake may otherwise act in is answered in each, as after an
+// outage.
+func TestEveryThreadThatWaitsIsAnswered(t *testing.T) {
+	const threads = 11
+	calls := 0
+	m := answering(func(n int, r llm.ModelRequest) (llm.ModelResponse, error) {
+		calls = n
+		for i := range threads {
+			q := fmt.Sprintf("question %02d", i)
+			if shown := whole(r); strings.Contains(shown, q+`" ← TRIGGER`) && !strings.Contains(shown, "Answer to "+q) {
+				return calling(n, "send_message", fmt.Sprintf(`{"text":"Answer to %s","thread":"t%d","more":true}`, q, i)), nil
+			}
+		}
+		return telling("Responded to Kai. Nothing is pending."), nil
+	})
+	play(t, m, func(w *world) {
+		w.settings = onePhase
+		room := w.room("kai", direct)
+		var want []string
+		for i := range threads {
+			in := w.update(room, "Kai", spaces.MessagePosted{Text: fmt.Sprintf("question %02d", i)})
+			in.Event.Thread = spaces.ThreadID(fmt.Sprintf("t%d", i))
+			w.record(in)
+			want = append(want, fmt.Sprintf("Answer to question %02d", i))
+		}
+		w.start()
+		w.settle()
+		testutil.Same(t, "said", want, w.spoken(room))
+		if calls != threads+1 {
+			t.Errorf("the model was asked %d times", calls)
+		}
+	})
+}
+
 // DESIGN 2, BLU-41: words that are stale when few steps are left have the agent look
 // again, and what it is shown then bears the mark of what wakes.
 func TestWhatIsShownBecauseOfStaleSpeechIsMarkedLate(t *testing.T) {

@@ -30,7 +30,7 @@ var settingKeys = []settingKey{
 	{"render_priority", "5", "weight of a space among the inactive ones, 1 to 10", integerSetting(func(s *ResolvedSettings) *int { return &s.Priority }, 1)},
 
 	{"max_steps", "12", "model calls in one engagement", integerSetting(func(s *ResolvedSettings) *int { return &s.MaxSteps }, 1)},
-	{"max_space_acts", "8", "what one run may do in rooms: messages, reactions, edits and deletions", integerSetting(func(s *ResolvedSettings) *int { return &s.MaxSpaceActs }, 1)},
+	{"max_space_acts", "8", "what one run may do in rooms: messages, reactions, edits and deletions; one in each thread in which a person waits in any case", integerSetting(func(s *ResolvedSettings) *int { return &s.MaxSpaceActs }, 1)},
 	{"max_output_tokens", "2000", "output tokens of one model call", tokenSetting(func(s *ResolvedSettings) *int { return &s.MaxOutputTokens }, 16)},
 	{"context_tokens", "32000", "tokens of the context window that are used. Where it is not given, the window that the endpoint tells or that is published of the model counts, at most 64000", tokenSetting(func(s *ResolvedSettings) *int { return &s.ContextTokens }, 1024)},
 	{"recall_tokens", "1500", "tokens of recalled messages in one frame; a question that looks back at a time, such as `what was decided in March?`, may take what is left of the budget. `0` recalls none", tokenSetting(func(s *ResolvedSettings) *int { return &s.RecallTokens }, 0)},
