@@ -13,6 +13,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/trestle-bridge/trestle/internal/testutil"
+	"github.com/trestle-bridge/trestle/internal/toolproc"
 )
 
 func failureIn(t *testing.T, err error, want FailureKind) *CallError {
@@ -71,6 +72,26 @@ func TestLargeResultIsCut(t *testing.T) {
 		if !ok || !e.Sent || !strings.Contains(e.Error(), "more than 8 MB") {
 			t.Errorf("got %v", err)
 		}
+	}
+}
+
+// What ended a connection is the message that was too large, also where the program that still
+// wrote it has died of the closed pipe meanwhile.
+func TestLargeMessageIsTheCauseOfABrokenPipe(t *testing.T) {
+	for _, err := range []error{errConnectionLost, errors.New("inbound JSON-RPC frame exceeded the configured maximum line length")} {
+		process, started := toolproc.Start(toolproc.ToolProgram{
+			Name: "server", Command: []string{"/bin/sh", "-c", "kill -PIPE $$"}, Folder: t.TempDir(), Limits: toolproc.DefaultLimits(),
+		})
+		testutil.OK(t, started)
+		<-process.Done()
+		l := &liveSession{process: process, dead: make(chan struct{}), reason: errors.New("inbound JSON-RPC frame exceeded the configured maximum line length")}
+		if errors.Is(err, errConnectionLost) {
+			close(l.dead)
+		}
+		if got := l.explain(err); !errors.Is(got, errLargeBody) {
+			t.Errorf("%v is explained by: %v", err, got)
+		}
+		testutil.OK(t, process.Stop(time.Second))
 	}
 }
 

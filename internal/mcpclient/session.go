@@ -239,13 +239,27 @@ func (l *liveSession) explain(err error) error {
 	if l.process == nil {
 		return err
 	}
-	if failed := l.process.Failure(); failed != nil && !late { // one that is late was killed
+	switch failed := l.process.Failure(); {
+	case errors.Is(err, errLargeBody) || l.endedByLargeBody(): // the program failed by that
+		err = errLargeBody
+	case failed != nil && !late: // one that is late was killed
 		err = failed
 	}
 	if said := l.process.LastLines(5); said != "" {
 		return fmt.Errorf("%w: %s", err, said)
 	}
 	return err
+}
+
+// endedByLargeBody reports whether the connection has ended because of a message that was too
+// large. A program that still wrote it is ended by that.
+func (l *liveSession) endedByLargeBody() bool {
+	select {
+	case <-l.dead:
+		return l.reason != nil && errors.Is(plainError(l.reason), errLargeBody)
+	default:
+		return false
+	}
 }
 
 // A notificationMeter counts the messages that a server begins.
