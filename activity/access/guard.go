@@ -221,6 +221,7 @@ func (g *AdmissionGuard) offerPairing(ctx context.Context, p AdmissionPolicy, r 
 			g.seal(s, p, u, at)
 		}
 	})
+	g.sealed.Add(1) // after the state is stored, so that nothing is looked for too early
 	switch {
 	case err != nil:
 		return fmt.Errorf("begin pairing: %w", err)

@@ -99,7 +99,6 @@ func (g *AdmissionGuard) seal(s *PairingState, p AdmissionPolicy, u adapters.Upd
 	}
 	u.Body, u.Raw = nil, nil
 	s.Seal(SealedMessage{Account: g.account, Until: at.Add(p.Remember), Update: u, Message: m}, at)
-	g.sealed.Add(1)
 }
 
 // mayKeep reports whether something may be kept of people who write to the account.
@@ -109,7 +108,7 @@ func (g *AdmissionGuard) mayKeep() bool { return g.sealed.Load() != g.opened.Loa
 func (g *AdmissionGuard) correct(ctx context.Context, u adapters.Update) error {
 	_, edit := u.Body.(adapters.MessageEdit)
 	_, deletion := u.Body.(adapters.MessageDeletion)
-	if !edit && !deletion || !g.mayKeep() {
+	if !edit && !deletion || u.Chat.Kind != adapters.Direct || !g.mayKeep() {
 		return nil
 	}
 	if err := g.pairings.Amend(ctx, func(s *PairingState) { s.Correct(g.account, u) }); err != nil {
