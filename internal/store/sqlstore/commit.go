@@ -379,7 +379,7 @@ func (k *stepTx) returnRows(ctx context.Context) (spaces.CycleState, any, error)
 		waits, most = spareWaits, maxSpared
 		err = k.Run(ctx, spareAll, cycle, retry, most)
 	} else {
-		err = k.Run(ctx, returnAll, cycle, retry, most, tables.AttemptsReason+string(k.commit.Close.Stop))
+		err = k.giveUpOrReturn(ctx, cycle, retry, most)
 	}
 	if err != nil {
 		return "", nil, err
@@ -407,6 +407,19 @@ func (k *stepTx) advanceCursor(ctx context.Context) error {
 		}
 	}
 	return k.Run(ctx, moveCursor, k.leaseKey(k.commit.Upto, string(id))...)
+}
+
+// giveUpOrReturn returns the rows but for those that were tried often enough. Who waits for an
+// answer to one of these waits in vain.
+func (k *stepTx) giveUpOrReturn(ctx context.Context, cycle string, retry int64, most int) error {
+	dead, err := k.wait.eventsOf(ctx, k.trigger, diedOf, cycle, most)
+	if err != nil {
+		return err
+	}
+	if err := k.Run(ctx, returnAll, cycle, retry, most, tables.AttemptsReason+string(k.commit.Close.Stop)); err != nil {
+		return err
+	}
+	return k.settleWaits(ctx, dead, spaces.WaitFailed)
 }
 
 // appendSummary appends the end of the cycle to the inner log.

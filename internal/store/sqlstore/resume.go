@@ -158,8 +158,17 @@ func (t *claimTx) abandonCrashed(ctx context.Context, y spaces.Cycle, timer stri
 	if err := errors.Join(t.tools.leave(ctx, &y, at), t.tools.tellUnread(ctx, y.ID, timer, at), t.mission.crashed(ctx, &y, at)); err != nil {
 		return err
 	}
+	dead, err := t.wait.eventsOf(ctx, y.Space, cyclesEvents, string(y.ID))
+	if err != nil {
+		return err
+	}
 	if err := t.Run(ctx, dropAll, string(y.ID), maxCrashes, "crashed "+string(y.ID)); err != nil {
 		return err
+	}
+	if len(dead) > 0 {
+		if _, err := t.wait.settleUnanswered(ctx, y.Mind.Agent, y.Space, dead, spaces.WaitFailed, at); err != nil {
+			return err
+		}
 	}
 	if err := t.cycle.abandon(ctx, y, spaces.StopCoordinator, detail, at); err != nil {
 		return err

@@ -29,6 +29,8 @@ where w.space = $3 and w.state <> 'told' and w.agent = $1 and w.circle = $2 and 
   state = case when attempts + 1 >= $3 then 'told' else 'over' end where woke = $1 and woke <> ''`
 	spareWaits engine.QueryText = `update waits set woke = '', due = $2, attempts = case when attempts < $3 then attempts + 1 else attempts end,
   state = 'over' where woke = $1 and woke <> ''`
+	// diedOf selects the events of a cycle that are given up with the attempt that ends now.
+	diedOf       engine.QueryText = `select event from inbox where cycle = $1 and cycle <> '' and state = 'claimed' and attempts + 1 >= $2`
 	cyclesEvents engine.QueryText = `select event from inbox where cycle = $1 and cycle <> ''`
 	othersOnWay  engine.QueryText = `select exists (select 1 from outbox
 where cycle = $2 and cycle <> '' and event = $1 and state not in ('failed', 'expired', 'cancelled'))`
@@ -281,17 +283,31 @@ func (k *stepTx) settleWaitsForAgent(ctx context.Context) error {
 	case spaces.StopMaxRetries, spaces.StopTimeout, spaces.StopModelError, spaces.StopCoordinator,
 		spaces.StopNoCapableAgent, spaces.StopDependencyFailed:
 	}
-	r, err := k.space.load(ctx, k.trigger)
-	if err != nil || r == nil || !r.hasWaits {
-		return err
-	}
-	read, err := engine.AllRows(ctx, k, cyclesEvents, []any{string(k.commit.Step.Cycle)}, engine.ScanValue[spaces.EventID])
+	read, err := k.wait.eventsOf(ctx, k.trigger, cyclesEvents, string(k.commit.Step.Cycle))
 	if err != nil {
 		return err
+	}
+	return k.settleWaits(ctx, read, outcome)
+}
+
+// settleWaits settles the waits for the agent of a cycle whose questions are among the events
+// read.
+func (k *stepTx) settleWaits(ctx context.Context, read []spaces.EventID, outcome spaces.WaitOutcome) error {
+	if len(read) == 0 {
+		return nil
 	}
 	over, err := k.wait.settleUnanswered(ctx, k.mind.Agent, k.trigger, read, outcome, k.commit.At)
 	k.result.Wakes = append(k.result.Wakes, over...)
 	return err
+}
+
+// eventsOf returns the events that a query selects, where anybody waits in a space.
+func (t *waitTx) eventsOf(ctx context.Context, space spaces.SpaceID, query engine.QueryText, args ...any) ([]spaces.EventID, error) {
+	r, err := t.space.load(ctx, space)
+	if err != nil || r == nil || !r.hasWaits {
+		return nil, err
+	}
+	return engine.AllRows(ctx, t, query, args, engine.ScanValue[spaces.EventID])
 }
 
 // settleUndelivered settles the waits for people to whom a question cannot be delivered.

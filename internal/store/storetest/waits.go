@@ -15,6 +15,7 @@ var waitTests = map[string]func(*testing.T, *world){
 	"WaitTimesOutOnceAlsoOverARestart":      waitTimeout,
 	"WaitForSeveralLastsUntilAllHaveSpoken": waitForAll,
 	"WaitKnowsWhyNobodyAnswers":             waitUnanswered,
+	"WaitEndsWithAnAgentThatFails":          waitForAFailingAgent,
 	"WaitForSomeEndsWithEnoughAnswers":      waitForSome,
 	"WaitForSomeEndsWhenTooFewCanAnswer":    waitUnmet,
 	"WaitSaysWhoDidNotAnswerInTime":         waitLate,
@@ -186,6 +187,38 @@ func waitUnanswered(t *testing.T, w *world) {
 	asks()
 	w.ok(w.s.Border.Dismiss(t.Context(), spaces.AgentRemoval{Space: room, Agents: []spaces.AgentID{"bea"}, At: w.now}))
 	w.over(w.ended(ada, room, spaces.WaitLeft), 0)
+}
+
+// An agent whose runs fail until its messages are given up does not answer: who waits for it is
+// told that at once, and not when the time of the wait is over.
+func waitForAFailingAgent(t *testing.T, w *world) {
+	room := w.family("ada", "bea")
+	asks := func() {
+		w.say(room, "zoe", "ask bea")
+		w.ask(ada, room, "@bea?", spaces.WaitSpec{Who: []spaces.EntityID{bea.Agent.Entity()}})
+		w.settleAll(w.due())
+	}
+	asks()
+	for range spaces.MaxAttempts {
+		if n := len(w.lasting(ada)); n != 1 {
+			t.Fatalf("ada waits for %d answers while bea is tried again", n)
+		}
+		c := w.step(w.woken(bea, room), 0)
+		c.Close = &spaces.CycleClose{Stop: spaces.StopModelError, Back: true, RetryAt: w.now.Add(time.Second)}
+		w.commit(c)
+		w.now = w.now.Add(time.Second)
+	}
+	w.over(w.ended(ada, room, spaces.WaitFailed), 0)
+
+	asks()
+	for n := range 3 { // its process ends each time
+		if wake := w.claim(bea, room); (wake != nil) != (n < 3) {
+			t.Fatalf("claim %d: %v", n, wake)
+		}
+		w.now = w.now.Add(2 * ttl)
+	}
+	w.claim(bea, room)
+	w.over(w.ended(ada, room, spaces.WaitFailed), 0)
 }
 
 // outcomes returns what became of each of those who were asked.
