@@ -123,12 +123,27 @@ func (y *story) play(t *testing.T, transcript string) string {
 			stdin.WriteString(strings.TrimPrefix(said[i], "< ") + "\n")
 		}
 		stdout, stderr, code := s.do(t, stdin.String(), y.words(command)...)
-		out.WriteString(y.plain(s, stdout+stderr))
+		out.WriteString(sortLogLines(y.plain(s, stdout+stderr)))
 		if code != apperr.Done {
 			fmt.Fprintf(&out, "(exit %s)\n", code)
 		}
 	}
 	return out.String()
+}
+
+// sortLogLines sorts log lines that follow each other: parts of the program that start at once
+// write them in any order.
+func sortLogLines(text string) string {
+	lines := strings.Split(text, "\n")
+	isLog := func(i int) bool { return strings.HasPrefix(lines[i], "time=NOW ") }
+	for i := 0; i < len(lines); i++ {
+		from := i
+		for i < len(lines) && isLog(i) {
+			i++
+		}
+		slices.Sort(lines[from:i])
+	}
+	return strings.Join(lines, "\n")
 }
 
 func (y *story) unpack(t *testing.T, folder string) {
