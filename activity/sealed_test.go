@@ -29,8 +29,8 @@ func admitKai(t *testing.T, r *record, in *Ingress) {
 	testutil.OK(t, err)
 }
 
-// What a person wrote before they were let in is recorded once they are, before what they write
-// then, and nobody is told of it earlier.
+// What a person wrote before they were let in is recorded once they are, and not earlier; it
+// comes before what they write then.
 func TestWordsFromBeforeAnApprovalAreRecordedAfterIt(t *testing.T) {
 	r, in := waiting(t, time.Hour, says(lobby, kai, "1", "is the bakery open?"), says(lobby, kai, "2", "on Sunday I mean"))
 	testutil.OK(t, in.Unseal(t.Context()))
@@ -89,7 +89,7 @@ func TestWhatIsKeptIsDropped(t *testing.T) {
 	}
 }
 
-// Strangers fill no more than their bound, and nobody's words make room for another's.
+// Once the bound is reached no further message is kept, and those that are stay.
 func TestWhatIsKeptIsBounded(t *testing.T) {
 	var d access.PairingState
 	long := strings.Repeat("x", access.MaxSealedBytes/4)

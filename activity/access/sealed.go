@@ -15,8 +15,8 @@ const (
 	MaxSealedBytes     = 256 << 10 // of text, of all people of an account
 )
 
-// A SealedMessage is what a person wrote before they were let in, which no list, log or agent
-// is told of. Once they are, it is recorded as if they had written it then.
+// A SealedMessage is what a person wrote before they were let in. No list, log line or prompt
+// contains it. Once they are let in, it is recorded as a message received then.
 type SealedMessage struct {
 	Account string                   `json:"account"`
 	Until   time.Time                `json:"until"`  // when it is dropped
@@ -35,8 +35,8 @@ func (m SealedMessage) is(n SealedMessage) bool {
 	return m.Account == n.Account && m.Update.Chat.ID == n.Update.Chat.ID && m.Message.ID == n.Message.ID
 }
 
-// Seal keeps a message of a person who waits. Beyond the bounds it keeps nothing, so that
-// nobody's earlier words make room for a stranger's.
+// Seal keeps a message of a person who waits. Once a bound is reached it keeps no further message,
+// and drops none of those that it has.
 func (d *PairingState) Seal(m SealedMessage, at time.Time) {
 	d.expire(at)
 	ofPerson, bytes := 0, len(m.Message.Text)

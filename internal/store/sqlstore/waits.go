@@ -301,7 +301,7 @@ func (k *stepTx) settleWaits(ctx context.Context, read []spaces.EventID, outcome
 	return err
 }
 
-// eventsOf returns the events that a query selects, where anybody waits in a space.
+// eventsOf returns the events that a query selects; none in a space without a wait.
 func (t *waitTx) eventsOf(ctx context.Context, space spaces.SpaceID, query engine.QueryText, args ...any) ([]spaces.EventID, error) {
 	r, err := t.space.load(ctx, space)
 	if err != nil || r == nil || !r.hasWaits {
