@@ -104,4 +104,8 @@ func TestWhatIsKeptIsBounded(t *testing.T) {
 	if want := []string{"1", "2", "3", "4"}; !slices.Equal(of, want) {
 		t.Errorf("kept those of %v, want %v", of, want)
 	}
+	d.Correct("a", adapters.Update{Chat: adapters.Chat{ID: "2"}, From: adapters.Person{ID: "2"}, Body: adapters.MessageEdit{New: adapters.IncomingMessage{ID: "2", Text: long + "x"}}})
+	if len(d.Sealed) != 3 || d.Sealed[1].Message.ID != "3" {
+		t.Errorf("%d messages are kept after an edit beyond the bound, want 3", len(d.Sealed))
+	}
 }

@@ -39,39 +39,50 @@ func (m SealedMessage) is(n SealedMessage) bool {
 // and drops none of those that it has.
 func (d *PairingState) Seal(m SealedMessage, at time.Time) {
 	d.expire(at)
-	ofPerson, bytes := 0, len(m.Message.Text)
+	ofPerson := 0
 	for _, o := range d.Sealed {
 		if o.is(m) {
 			return
 		}
-		if o.Account == m.Account {
-			bytes += len(o.Message.Text)
-			if o.Update.Chat.ID == m.Update.Chat.ID && o.Update.From.ID == m.Update.From.ID {
-				ofPerson++
-			}
+		if o.Account == m.Account && o.Update.Chat.ID == m.Update.Chat.ID && o.Update.From.ID == m.Update.From.ID {
+			ofPerson++
 		}
 	}
-	if ofPerson < MaxSealedPerPerson && bytes <= MaxSealedBytes {
+	if ofPerson < MaxSealedPerPerson && d.sealedBytes(m.Account)+len(m.Message.Text) <= MaxSealedBytes {
 		d.Sealed = append(d.Sealed, m)
 	}
 }
 
 // Correct carries an edit or a deletion by a person who waits into what is kept of them.
 func (d *PairingState) Correct(account string, u adapters.Update) {
-	gone := func(id string) func(SealedMessage) bool {
+	isMessage := func(id string) func(SealedMessage) bool {
 		return func(m SealedMessage) bool {
 			return m.Account == account && m.Update.Chat.ID == u.Chat.ID && m.Message.ID == id
 		}
 	}
 	if deleted, ok := u.Body.(adapters.MessageDeletion); ok {
 		for _, id := range deleted.Messages {
-			d.Sealed = slices.DeleteFunc(d.Sealed, gone(id))
+			d.Sealed = slices.DeleteFunc(d.Sealed, isMessage(id))
 		}
 	}
 	edit, ok := u.Body.(adapters.MessageEdit)
-	if i := slices.IndexFunc(d.Sealed, gone(edit.New.ID)); ok && i >= 0 && d.Sealed[i].Update.From.ID == u.From.ID {
-		d.Sealed[i].Message.Text = edit.New.Text
+	i := slices.IndexFunc(d.Sealed, isMessage(edit.New.ID))
+	if !ok || i < 0 || d.Sealed[i].Update.From.ID != u.From.ID {
+		return
 	}
+	if d.Sealed[i].Message.Text = edit.New.Text; d.sealedBytes(account) > MaxSealedBytes {
+		d.Sealed = slices.Delete(d.Sealed, i, i+1)
+	}
+}
+
+// sealedBytes returns how much text is kept for an account.
+func (d *PairingState) sealedBytes(account string) (n int) {
+	for i := range d.Sealed {
+		if d.Sealed[i].Account == account {
+			n += len(d.Sealed[i].Message.Text)
+		}
+	}
+	return n
 }
 
 // Unsealed returns what was kept of people who have been let in since, the oldest first.

@@ -162,18 +162,13 @@ func waitForAll(t *testing.T, w *world) {
 // DESIGN 6: silent, declined, budget_stopped.
 func waitUnanswered(t *testing.T, w *world) {
 	room := w.family("ada", "bea")
-	asks := func() {
-		w.say(room, "zoe", "ask bea")
-		w.ask(ada, room, "@bea?", spaces.WaitSpec{Who: []spaces.EntityID{bea.Agent.Entity()}})
-		w.settleAll(w.due())
-	}
-	asks()
+	w.asksBea(room)
 	silent := w.woken(bea, room)
 	w.over(silent, 0)
 	w.over(w.ended(ada, room, spaces.WaitSilent), 0)
 
 	for reason, want := range map[string]spaces.WaitOutcome{"muted": spaces.WaitDenied, "stopped": spaces.WaitStopped, "depth": spaces.WaitBudget} {
-		asks()
+		w.asksBea(room)
 		w.claimAs(holder, bea, room, func(j spaces.GateInput) []spaces.GateDecision {
 			verdicts := wakeNone(j)
 			for i := range verdicts {
@@ -184,7 +179,7 @@ func waitUnanswered(t *testing.T, w *world) {
 		w.over(w.ended(ada, room, want), 0)
 	}
 
-	asks()
+	w.asksBea(room)
 	w.ok(w.s.Border.Dismiss(t.Context(), spaces.AgentRemoval{Space: room, Agents: []spaces.AgentID{"bea"}, At: w.now}))
 	w.over(w.ended(ada, room, spaces.WaitLeft), 0)
 }
@@ -193,12 +188,7 @@ func waitUnanswered(t *testing.T, w *world) {
 // told that at once, and not when the time of the wait is over.
 func waitForAFailingAgent(t *testing.T, w *world) {
 	room := w.family("ada", "bea")
-	asks := func() {
-		w.say(room, "zoe", "ask bea")
-		w.ask(ada, room, "@bea?", spaces.WaitSpec{Who: []spaces.EntityID{bea.Agent.Entity()}})
-		w.settleAll(w.due())
-	}
-	asks()
+	w.asksBea(room)
 	for range spaces.MaxAttempts {
 		if n := len(w.lasting(ada)); n != 1 {
 			t.Fatalf("ada waits for %d answers while bea is tried again", n)
@@ -210,7 +200,7 @@ func waitForAFailingAgent(t *testing.T, w *world) {
 	}
 	w.over(w.ended(ada, room, spaces.WaitFailed), 0)
 
-	asks()
+	w.asksBea(room)
 	for n := range 3 { // its process ends each time
 		if wake := w.claim(bea, room); (wake != nil) != (n < 3) {
 			t.Fatalf("claim %d: %v", n, wake)
@@ -219,6 +209,14 @@ func waitForAFailingAgent(t *testing.T, w *world) {
 	}
 	w.claim(bea, room)
 	w.over(w.ended(ada, room, spaces.WaitFailed), 0)
+}
+
+// asksBea has ada ask bea in a room, and wait.
+func (w *world) asksBea(room spaces.SpaceID) {
+	w.t.Helper()
+	w.say(room, "zoe", "ask bea")
+	w.ask(ada, room, "@bea?", spaces.WaitSpec{Who: []spaces.EntityID{bea.Agent.Entity()}})
+	w.settleAll(w.due())
 }
 
 // outcomes returns what became of each of those who were asked.

@@ -67,12 +67,13 @@ func (acc *accessManager) pair(ctx context.Context, q console.PairRequest) (cons
 	case err != nil:
 		return console.AdmittedPerson{}, err
 	}
-	return shownAdmission(a), acc.unseal(ctx, a.Account)
+	acc.unseal(ctx, a.Account)
+	return shownAdmission(a), nil
 }
 
-// unseal has what people wrote to an account before they were let in recorded at once. An
-// account that another process serves does so itself soon.
-func (acc *accessManager) unseal(ctx context.Context, account string) error {
+// unseal has what people wrote to an account before they were let in recorded at once. Where that
+// fails, or another process serves the account, it is done soon.
+func (acc *accessManager) unseal(ctx context.Context, account string) {
 	acc.Opening.Lock()
 	joined := slices.Clone(acc.joined)
 	acc.Opening.Unlock()
@@ -81,10 +82,9 @@ func (acc *accessManager) unseal(ctx context.Context, account string) error {
 			continue
 		}
 		if err := j.in.Unseal(ctx); err != nil {
-			return err
+			acc.Log.Warn("what a person wrote before they were let in is not recorded yet", "account", account, "error", err)
 		}
 	}
-	return nil
 }
 
 // pairChat admits a whole chat. It refuses a role, which only a person has.
