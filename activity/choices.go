@@ -36,7 +36,7 @@ func (in *Ingress) takeChoice(ctx context.Context, u adapters.Update, picked ada
 	case !in.senders.AllowCommand(who, at) && !isStop: // a stop is obeyed in any case
 		text = tooManyPresses
 	default:
-		q := commands.CommandRequest{Who: identity(in.account, u.From), Direct: u.Chat.Kind == adapters.Direct, At: at}
+		q := commands.CommandRequest{Who: identity(in.account, u.From), Account: in.account.Key(), Direct: u.Chat.Kind == adapters.Direct, At: at}
 		text = o.Commands.RunPressed(ctx, picked.Value, q, places, in.logger)
 	}
 	if in.presses == nil || picked.Press == "" {

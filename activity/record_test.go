@@ -31,6 +31,7 @@ type record struct {
 	where    map[spaces.EventID][]spaces.MessageRef
 	files    map[string]bool // messages that are files of others
 	notices  []spaces.ProcessNotice
+	closed   []string
 	desk     access.PairingState
 	live     map[string]bool
 	moved    []string
@@ -472,6 +473,10 @@ func (r *record) Post(ctx context.Context, n spaces.ProcessNotice) error {
 			r.notices = append(r.notices, n)
 		}
 	})
+}
+
+func (r *record) CloseChoices(ctx context.Context, key, outcome string, _ time.Time) error {
+	return r.locked(ctx, func() { r.closed = append(r.closed, key+": "+outcome) })
 }
 
 func (r *record) Posted(_ context.Context, key string) (bool, error) {

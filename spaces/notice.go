@@ -13,6 +13,17 @@ type ProcessNotice struct {
 	// people; where the platform has no such message, everybody sees it. Empty: everybody.
 	To      string
 	Text    string // CommonMark
+	// Choices are buttons below it, as [RoomNotice.Choices].
+	Choices []ChoiceButton
 	At      time.Time
 	Expires time.Time
+}
+
+// A PairingDecision is what a person says in a chat about a person who asks to be let in.
+type PairingDecision struct {
+	Request string // its id, which is not the code
+	Account string // through which it is said
+	LetIn   bool
+	By      PlatformIdentity
+	At      time.Time
 }

@@ -27,6 +27,9 @@ const (
 type NoticePoster interface {
 	// Post stores a notice. One with a key already posted changes nothing.
 	Post(ctx context.Context, n spaces.ProcessNotice) error
+	// CloseChoices has the outcome replace the last line and the buttons of the notices whose
+	// keys are this one, a bar and a chat. Each is closed once.
+	CloseChoices(ctx context.Context, key, outcome string, at time.Time) error
 }
 
 // An AdmissionGuard decides who may talk through one account, and tells senders who may not
@@ -214,11 +217,23 @@ func (g *AdmissionGuard) offerPairing(ctx context.Context, p AdmissionPolicy, r 
 		}
 		asked.known = role > spaces.OfMember
 	}
+	if asked.ID, err = newCode(p.Random); err != nil {
+		return fmt.Errorf("draw the id of a pairing: %w", err)
+	}
+	owners, err := g.owners(ctx, p, r, asked, at)
+	if err != nil {
+		return err
+	}
 	var pending PairingRequest
+	var told []OwnerNotice
 	var refusal error
 	err = g.pairings.Amend(ctx, func(s *PairingState) {
 		if pending, refusal = s.Begin(asked, at); refusal == nil {
 			g.seal(s, p, u, at)
+			if pending.ID == asked.ID {
+				s.TellOwners(pending, owners, at)
+			}
+			told = s.toldOf(pending)
 		}
 	})
 	g.sealed.Add(1) // after the state is stored, so that nothing is looked for too early
@@ -235,7 +250,10 @@ func (g *AdmissionGuard) offerPairing(ctx context.Context, p AdmissionPolicy, r 
 	if m, ok := u.Body.(adapters.IncomingMessage); ok && m.Command != nil && m.Command.Name == "start" {
 		key = r.Source
 	}
-	return g.post(ctx, u, key, codeText(pending.Code, p.Remember > 0), at, pending.Expires)
+	if err := g.post(ctx, u, key, codeText(pending.Code, p.Remember > 0), at, pending.Expires); err != nil {
+		return err
+	}
+	return g.tellOwners(ctx, p, pending, told, at)
 }
 
 // codeText is the text of a pairing notice. keeps is true where what the person writes is kept.

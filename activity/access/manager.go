@@ -16,8 +16,8 @@ import (
 var ErrNotAdmitted = errors.New("nobody is let in under this name")
 
 // An ApprovalManager lets people and chats in, and shuts them out. It is what `trestle
-// pair` calls, in any process that has the record open; nothing that an agent or
-// a chat says reaches it.
+// pair` calls, in any process that has the record open; of what
+// chats say only an owner's decision about one request reaches it.
 type ApprovalManager struct {
 	Pairings PairingStore
 	Spaces   SpaceOpener
@@ -46,6 +46,7 @@ type ApprovalGrant struct {
 	Circle spaces.CircleID // of the chat's space; empty: one of its own
 	// Role is a member's or more. Default: a member's.
 	Role spaces.AuthorityLevel
+	By   string // the owner who decided in a chat; empty: the operator
 }
 
 // Approve lets in the person in whose code this is and opens the space of their
@@ -66,14 +67,19 @@ func (p ApprovalManager) Approve(ctx context.Context, code string, g ApprovalGra
 	if refusal != nil {
 		return ChatApproval{}, refusal
 	}
+	return a, errors.Join(p.welcome(ctx, a, wrote), p.close(ctx, a.ID, "Let in by `trestle pair`.", at))
+}
+
+// welcome opens the space of a person who was let in, and tells them.
+func (p ApprovalManager) welcome(ctx context.Context, a ChatApproval, wrote bool) error {
 	if err := p.open(ctx, a); err != nil {
-		return a, err
+		return err
 	}
 	now := "Write to me whenever you like."
 	if wrote {
 		now = "I read what you wrote now."
 	}
-	return a, p.tell(ctx, a, "You are let in. "+now+" `"+typedHelp(a.Account)+"` says what I can do for you.")
+	return p.tell(ctx, a, "You are let in. "+now+" `"+typedHelp(a.Account)+"` says what I can do for you.")
 }
 
 // AdmitChat admits a whole chat with everyone in it. Its space is opened, under
@@ -115,6 +121,13 @@ func (p ApprovalManager) Revoke(ctx context.Context, account, id string) ([]Chat
 	}
 	if len(gone) == 0 {
 		return nil, ErrNotAdmitted
+	}
+	for _, a := range gone {
+		if a.At.IsZero() { // they waited
+			if err := p.close(ctx, a.ID, "Refused by `trestle pair`.", time.Now()); err != nil {
+				return gone, err
+			}
+		}
 	}
 	return gone, nil
 }

@@ -42,6 +42,8 @@ type PairingRequest struct {
 	Scope   string    `json:"scope,omitempty"`
 	Name    string    `json:"name,omitempty"` // for the approver's eyes; decides nothing
 	Expires time.Time `json:"expires"`
+	// ID names the request where owners decide about it. It lets no person in by itself.
+	ID string `json:"id,omitempty"`
 
 	known bool // an owner, an admin or a person the configuration lists: strangers leave a place for them
 }
@@ -58,6 +60,7 @@ type ChatApproval struct {
 	Circle spaces.CircleID       `json:"circle,omitempty"` // of the chat's space; empty: one of its own
 	Role   spaces.AuthorityLevel `json:"role,omitempty"`   // more than a member; 0: no more
 	At     time.Time             `json:"at"`
+	By     string                `json:"by,omitempty"` // the owner who decided in a chat; empty: the operator
 }
 
 // A PairingState is where pairings are begun and approved. It is a plain value whose
@@ -69,6 +72,8 @@ type PairingState struct {
 	Wrong    int              `json:"wrong,omitempty"` // wrong codes since the last good one
 	Locked   time.Time        `json:"locked,omitzero"` // no code is looked at before this
 	Sealed   []SealedMessage  `json:"sealed,omitempty"`
+	Told     []OwnerNotice    `json:"told,omitempty"`    // of the last hour
+	Refused  []RefusedPerson  `json:"refused,omitempty"` // about whom owners are not asked
 }
 
 // Begin stores a request and returns the person's pending pairing: the one they
@@ -115,12 +120,17 @@ func (d *PairingState) Approve(code string, g ApprovalGrant, at time.Time) (Chat
 		}
 		return ChatApproval{}, ErrNoPairing
 	}
-	a := ChatApproval{PairingRequest: d.Pending[i], Circle: g.Circle, Role: max(g.Role, spaces.OfMember), At: at}
+	d.Wrong = 0
+	return d.admit(i, g, at), nil
+}
+
+// admit lets in the person of a pending pairing.
+func (d *PairingState) admit(i int, g ApprovalGrant, at time.Time) ChatApproval {
+	a := ChatApproval{PairingRequest: d.Pending[i], Circle: g.Circle, Role: max(g.Role, spaces.OfMember), At: at, By: g.By}
 	a.Code = ""
 	d.Pending = slices.Delete(d.Pending, i, i+1)
 	d.Admitted = append(d.Admitted, a)
-	d.Wrong = 0
-	return a, nil
+	return a
 }
 
 // AdmitChat admits a whole chat with everyone in it. It reports whether that
@@ -209,6 +219,8 @@ func (d *PairingState) AdmitsPerson(account string, who SenderID) bool {
 func (d *PairingState) expire(at time.Time) {
 	d.Sealed = slices.DeleteFunc(d.Sealed, func(m SealedMessage) bool { return !at.Before(m.Until) })
 	d.Pending = slices.DeleteFunc(d.Pending, func(p PairingRequest) bool { return !at.Before(p.Expires) })
+	d.Told = slices.DeleteFunc(d.Told, func(n OwnerNotice) bool { return at.Sub(n.At) >= askWindow })
+	d.Refused = slices.DeleteFunc(d.Refused, func(r RefusedPerson) bool { return !at.Before(r.Until) })
 }
 
 // newCode draws a code: 40 bits of random.

@@ -72,6 +72,14 @@ func (a *CommandHandler) RunPressed(ctx context.Context, value string, q Command
 	if s, ok := spaces.ParseMissionButton(value); ok && a.Missions != nil {
 		return a.missionPressed(ctx, s, q, places, lg)
 	}
+	if c := parsePairing(value); c != nil && a.Pairings != nil {
+		q.Command, q.Args = c.Name, c.Args
+		text, done := a.pairing(ctx, q, lg)
+		if done {
+			return "" // the notice says it
+		}
+		return text
+	}
 	c := parseDecision(value)
 	if c == nil || a.Approvals == nil {
 		return noButton

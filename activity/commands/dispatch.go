@@ -17,6 +17,10 @@ func (h *CommandHandler) RunInSpaces(ctx context.Context, q CommandRequest, plac
 		text, _ := h.decideGuarded(ctx, q, places, lg)
 		return text
 	}
+	if q.Command == CommandLetIn || q.Command == CommandRefuse {
+		text, _ := h.pairing(ctx, q, lg)
+		return text
+	}
 	var texts []string
 	for _, p := range places {
 		q.Space = p.Space

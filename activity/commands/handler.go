@@ -27,6 +27,8 @@ type CommandHandler struct {
 	Approvals ApprovalStore
 	// Missions holds the missions of rooms. Default: there are none. It needs Approvals.
 	Missions MissionStore
+	// Pairings lets in people who ask to be. Default: the operator alone does.
+	Pairings PairingDesk
 	// Platforms names what the program is connected to. Default: none are named.
 	Platforms func() []string
 	// Name returns how people call an agent. Default: its id.
@@ -43,6 +45,7 @@ type CommandRequest struct {
 	Command string
 	Args    string
 	Who     spaces.PlatformIdentity
+	Account string // through which it came
 	Space   spaces.SpaceID
 	Direct  bool // the room is their own
 	// Operators is true in a chat of those who run the program.

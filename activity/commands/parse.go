@@ -64,7 +64,7 @@ func ParseCommand(account adapters.BotAccount, m adapters.IncomingMessage) *adap
 	if m.Command != nil {
 		return m.Command
 	}
-	if c := cmp.Or(parseDecision(m.Text), parseMission(m.Text)); c != nil || !m.ToUs {
+	if c := cmp.Or(parseDecision(m.Text), parseMission(m.Text), parsePairing(m.Text)); c != nil || !m.ToUs {
 		return c
 	}
 	first, rest, _ := strings.Cut(strings.TrimSpace(m.Text), " ")

@@ -151,12 +151,17 @@ where o.id = $1 and o.state in ('sending', 'sent', 'unknown', 'ready')
 func (b OutboxStore) Post(ctx context.Context, n spaces.ProcessNotice) error {
 	err := b.s.write(ctx, func(ctx context.Context, t *storeTx) error {
 		return t.Run(ctx, insertNotice, "notice|"+n.Key, string(n.Thread), n.Account, n.Chat, []byte(n.Text),
-			string(spaces.ResendOnce), t.SharedMillis(n.Expires), engine.ToMillis(n.At), engine.EncodeList([]spaces.ChoiceButton(nil)), "", n.To)
+			string(spaces.ResendOnce), t.SharedMillis(n.Expires), engine.ToMillis(n.At), engine.EncodeList(n.Choices), "", n.To)
 	})
 	if err != nil {
 		return fmt.Errorf("post notice: %w", err)
 	}
 	return nil
+}
+
+// CloseChoices implements [access.NoticePoster].
+func (b OutboxStore) CloseChoices(ctx context.Context, key, outcome string, at time.Time) error {
+	return b.s.write(ctx, func(ctx context.Context, t *storeTx) error { return t.outbox.closeChoices(ctx, key, outcome, at) })
 }
 
 // Posted implements [activity.NoticeStore].

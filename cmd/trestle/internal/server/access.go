@@ -229,6 +229,19 @@ func (d admissionDesk) ShutOut(ctx context.Context, q console.RevokeRequest) ([]
 	return d.s.revoke(ctx, q)
 }
 
+// pairingDesk decides for owners who let people in or refuse them in a chat.
+type pairingDesk struct{ *accessManager }
+
+// DecidePairing implements [commands.PairingDesk]. What the person wrote before is recorded
+// by the loop that looks for it: this may run while their account records.
+func (d pairingDesk) DecidePairing(ctx context.Context, q spaces.PairingDecision) (string, bool, error) {
+	outcome, done, err := d.approvals().Decide(ctx, q)
+	if done {
+		d.Log.Info("an owner decided about a person who asked to be let in", "account", q.Account, "request", q.Request, "let_in", q.LetIn, "by", access.PersonName(q.By.Platform, q.By.Scope, q.By.User))
+	}
+	return outcome, done, err
+}
+
 func shownAdmission(a access.ChatApproval) console.AdmittedPerson {
 	return console.AdmittedPerson{
 		Account: a.Account, Chat: a.Chat, User: a.User, Name: a.Name, Circle: string(a.Circle), Role: max(a.Role, spaces.OfMember).String(), At: a.At,

@@ -17,6 +17,7 @@ import (
 func (am *AccountManager) commandHandler() *chatcommands.CommandHandler {
 	return &chatcommands.CommandHandler{
 		Roles: am.border, Runs: runControl{am.connectionSet}, Rooms: am.border, Zones: am.border, Approvals: am.Store.Shell(), Missions: missionControl{am.connectionSet}, Platforms: am.platforms, Ack: am.acknowledge,
+		Pairings: pairingDesk{&accessManager{am}},
 		Name: func(id spaces.AgentID) string {
 			a, _ := am.Config().Agent(string(id))
 			return a.Name

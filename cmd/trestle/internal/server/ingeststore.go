@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"time"
 
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/store/sqlstore"
@@ -44,6 +45,15 @@ func (b notifyingStore) Record(ctx context.Context, in spaces.IngestBatch) (spac
 // Post stores a notice and notifies its connection.
 func (b notifyingStore) Post(ctx context.Context, n spaces.ProcessNotice) error {
 	if err := b.BridgeStore.Post(ctx, n); err != nil {
+		return err
+	}
+	b.ring()
+	return nil
+}
+
+// CloseChoices changes notices and notifies their connection.
+func (b notifyingStore) CloseChoices(ctx context.Context, key, outcome string, at time.Time) error {
+	if err := b.BridgeStore.CloseChoices(ctx, key, outcome, at); err != nil {
 		return err
 	}
 	b.ring()
