@@ -11,8 +11,8 @@ type ProcessNotice struct {
 	Thread  ThreadID
 	// To is the platform id of the person who alone should see it, in a chat of several
 	// people; where the platform has no such message, everybody sees it. Empty: everybody.
-	To      string
-	Text    string // CommonMark
+	To   string
+	Text string // CommonMark
 	// Choices are buttons below it, as [RoomNotice.Choices].
 	Choices []ChoiceButton
 	At      time.Time
