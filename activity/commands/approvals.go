@@ -74,7 +74,7 @@ func (a *CommandHandler) RunPressed(ctx context.Context, value string, q Command
 	}
 	if c := parsePairing(value); c != nil && a.Pairings != nil {
 		q.Command, q.Args = c.Name, c.Args
-		text, done := a.pairing(ctx, q, lg)
+		text, done := decidePairing(ctx, a, q, lg)
 		if done {
 			return "" // the notice says it
 		}

@@ -18,7 +18,7 @@ func (h *CommandHandler) RunInSpaces(ctx context.Context, q CommandRequest, plac
 		return text
 	}
 	if q.Command == CommandLetIn || q.Command == CommandRefuse {
-		text, _ := h.pairing(ctx, q, lg)
+		text, _ := decidePairing(ctx, h, q, lg)
 		return text
 	}
 	var texts []string

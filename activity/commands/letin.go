@@ -45,9 +45,9 @@ const (
 	noPairing   = "Write `letin` or `refuse` and what the request shows behind it."
 )
 
-// pairing does what a person decided about a request to be let in, by a button or in words.
-// It returns what to answer, and whether it was this decision that counted.
-func (a *CommandHandler) pairing(ctx context.Context, q CommandRequest, lg *slog.Logger) (text string, done bool) {
+// decidePairing does what a person decided about a request to be let in, by a button or in
+// words. It returns what to answer, and whether it was this decision that counted.
+func decidePairing(ctx context.Context, a *CommandHandler, q CommandRequest, lg *slog.Logger) (text string, done bool) {
 	if a.Pairings == nil {
 		return "", false
 	}
