@@ -217,7 +217,7 @@ func (g *AdmissionGuard) offerPairing(ctx context.Context, p AdmissionPolicy, r 
 		}
 		asked.known = role > spaces.OfMember
 	}
-	if asked.ID, err = newCode(p.Random); err != nil {
+	if asked.ID, err = newRequestID(p.Random); err != nil {
 		return fmt.Errorf("draw the id of a pairing: %w", err)
 	}
 	owners, err := g.owners(ctx, p, r, asked, at)

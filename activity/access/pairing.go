@@ -235,6 +235,15 @@ func newCode(random io.Reader) (string, error) {
 	return string(b[:]), nil
 }
 
+// newRequestID draws the id of a request. It has a digit, so that it is no word.
+func newRequestID(random io.Reader) (string, error) {
+	id, err := newCode(random)
+	if err == nil && !strings.ContainsAny(id, "23456789") {
+		id = "2" + id[1:]
+	}
+	return id, err
+}
+
 // shownCode is a code as people read it: ABCD-EFGH.
 func shownCode(code string) string {
 	return code[:len(code)/2] + "-" + code[len(code)/2:]

@@ -28,10 +28,10 @@ type PairingDesk interface {
 var pairingWords = regexp.MustCompile(`(?i)^[/!]?(letin|refuse)\s+([a-z2-9]{8})[.!]?$`)
 
 // parsePairing returns the command of a message that decides about a request to be let in;
-// nil of another one. It needs no mention.
+// nil of another one. It needs no mention. An id has a digit: "refuse anything" is talk.
 func parsePairing(text string) *adapters.ChatCommand {
 	m := pairingWords.FindStringSubmatch(strings.TrimSpace(text))
-	if m == nil {
+	if m == nil || !strings.ContainsAny(m[2], "23456789") {
 		return nil
 	}
 	return &adapters.ChatCommand{Name: strings.ToLower(m[1]), Args: strings.ToUpper(m[2])}

@@ -70,3 +70,15 @@ func TestOnlyAnOwnerInTheirOwnChatLetsPeopleIn(t *testing.T) {
 		})
 	}
 }
+
+// A message in which an ordinary word follows "refuse" is no command.
+func TestTalkIsNoDecisionAboutAPairing(t *testing.T) {
+	for _, text := range []string{"refuse anything", "Refuse whatever.", "letin strangers", "refuse"} {
+		if c := parsePairing(text); c != nil {
+			t.Errorf("%q is the command %+v", text, c)
+		}
+	}
+	if c := parsePairing("refuse k7qdx2ab"); c == nil || c.Args != "K7QDX2AB" {
+		t.Errorf("an id is read as %+v", c)
+	}
+}
