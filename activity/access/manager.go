@@ -16,8 +16,8 @@ import (
 var ErrNotAdmitted = errors.New("nobody is let in under this name")
 
 // An ApprovalManager lets people and chats in, and shuts them out. It is what `trestle
-// pair` calls, in any process that has the record open; of what
-// chats say only an owner's decision about one request reaches it.
+// pair` calls, in any process that has the record open; of what chats say only an owner's
+// decision about one request reaches it.
 type ApprovalManager struct {
 	Pairings PairingStore
 	Spaces   SpaceOpener

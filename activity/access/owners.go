@@ -79,22 +79,30 @@ func (d *PairingState) byID(account, id string, at time.Time) int {
 	return slices.IndexFunc(d.Pending, func(p PairingRequest) bool { return id != "" && p.ID == id && p.Account == account })
 }
 
-// refuse voids the codes of the person of a pending pairing and drops what was kept of them.
-func (d *PairingState) refuse(i int, at time.Time) {
+// refuse voids the codes of the person of a pending pairing and drops what was kept of them. It
+// returns the ids of the requests that are over by it.
+func (d *PairingState) refuse(i int, at time.Time) (over []string) {
 	of := d.Pending[i]
 	is := func(account, scope, user string) bool {
 		return account == of.Account && scope == of.Scope && user == of.User
 	}
-	d.Pending = slices.DeleteFunc(d.Pending, func(p PairingRequest) bool { return is(p.Account, p.Scope, p.User) })
+	d.Pending = slices.DeleteFunc(d.Pending, func(p PairingRequest) bool {
+		if !is(p.Account, p.Scope, p.User) {
+			return false
+		}
+		over = append(over, p.ID)
+		return true
+	})
 	d.Sealed = slices.DeleteFunc(d.Sealed, func(m SealedMessage) bool { return is(m.Account, m.Update.From.Scope, m.Update.From.ID) })
 	d.Refused = append(d.Refused, RefusedPerson{Account: of.Account, User: of.User, Scope: of.Scope, Until: at.Add(RefusalTTL)})
+	return over
 }
 
 // Decide does what an owner decided about a pending pairing of an account, and returns the
 // outcome in words. done is false when it waits no more. The caller has made sure that an
 // owner decides. With an error and done, what follows the decision is not all done.
 func (p ApprovalManager) Decide(ctx context.Context, q spaces.PairingDecision) (outcome string, done bool, err error) {
-	var of PairingRequest
+	var over []string
 	var a ChatApproval
 	wrote := false
 	by := PersonName(q.By.Platform, q.By.Scope, q.By.User)
@@ -104,12 +112,12 @@ func (p ApprovalManager) Decide(ctx context.Context, q spaces.PairingDecision) (
 		if i < 0 {
 			return
 		}
-		of, done = d.Pending[i], true
+		over, done = []string{q.Request}, true
 		if !q.LetIn {
-			d.refuse(i, q.At)
+			over = d.refuse(i, q.At)
 			return
 		}
-		wrote = d.keepsOf(of)
+		wrote = d.keepsOf(d.Pending[i])
 		a = d.admit(i, ApprovalGrant{By: by}, q.At)
 	})
 	switch {
@@ -123,7 +131,10 @@ func (p ApprovalManager) Decide(ctx context.Context, q spaces.PairingDecision) (
 		outcome, err = "Let in", p.welcome(ctx, a, wrote)
 	}
 	outcome += ". Decided by " + shownName(q.By.Name) + "."
-	return outcome, true, errors.Join(err, p.close(ctx, of.ID, outcome, q.At))
+	for _, id := range over {
+		err = errors.Join(err, p.close(ctx, id, outcome, q.At))
+	}
+	return outcome, true, err
 }
 
 // close has the notices about a request say its outcome.

@@ -82,6 +82,11 @@ func TestARefusedPersonIsNotAskedAboutAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	second := identified(1)
+	second.Chat, second.ID = "second", "ID000099"
+	if _, err := s.state.Begin(second, noon); err != nil {
+		t.Fatal(err)
+	}
 	desk := ApprovalManager{Pairings: s, Spaces: s, Notices: s}
 	q := spaces.PairingDecision{Request: p.ID, Account: p.Account, By: spaces.PlatformIdentity{Platform: "telegram", User: "9", Name: "Zoe"}, At: noon}
 	for i, want := range []bool{true, false} { // a second press changes nothing
@@ -89,7 +94,7 @@ func TestARefusedPersonIsNotAskedAboutAgain(t *testing.T) {
 			t.Errorf("press %d gives %q, %v, %v", i, text, done, err)
 		}
 	}
-	if len(s.posted) != 0 || len(s.closed) != 1 || s.closed[0] != "letin|"+p.ID+": Refused. Decided by Zoe." {
+	if len(s.posted) != 0 || len(s.closed) != 2 || s.closed[0] != "letin|"+p.ID+": Refused. Decided by Zoe." || s.closed[1] != "letin|ID000099: Refused. Decided by Zoe." {
 		t.Errorf("the stranger is told %v, the owners %v", s.posted, s.closed)
 	}
 	if _, err := desk.Approve(t.Context(), p.Code, ApprovalGrant{}, noon); err == nil {
