@@ -35,6 +35,7 @@ var outboxTests = map[string]func(*testing.T, *world){
 	"EchoOfOurOwnMessageIsNoEvent":       echo,
 	"OneActionForEachChatOfTheRoom":      everyChat,
 	"NoticeIsSentOnceAndBelongsToNoRoom": notice,
+	"NoticesWithButtonsAreClosedOnce":    noticeOfChoices,
 	"SettlingTwiceChangesNothing":        settleTwice,
 	"PairingsAreAmendedOneAfterTheOther": pairings,
 }
@@ -332,6 +333,30 @@ func notice(t *testing.T, w *world) {
 	}
 	if got := len(w.log(room)); got != before {
 		t.Errorf("a notice wrote %d events into a room", got-before)
+	}
+}
+
+// A notice may have buttons. Its outcome then replaces its last line and the buttons, once,
+// and notices of another key stay.
+func noticeOfChoices(t *testing.T, w *world) {
+	n := spaces.ProcessNotice{
+		Key: "letin|X|777", Account: account, Chat: "777", Text: "Let them in?\nWrite it.", At: w.now, Expires: w.now.Add(time.Minute),
+		Choices: []spaces.ChoiceButton{{Label: "Let in", Value: "letin X"}},
+	}
+	w.ok(w.s.Border.Post(t.Context(), n))
+	n.Key, n.Chat = "letin|Y|778", "778"
+	w.ok(w.s.Border.Post(t.Context(), n))
+	asked := w.due()
+	if len(asked) != 2 || len(asked[0].Choices) != 1 || asked[0].Choices[0] != n.Choices[0] {
+		t.Fatalf("due %+v, want two notices with a button", asked)
+	}
+	w.settleAll(asked)
+	for range 2 {
+		w.ok(w.s.Border.CloseChoices(t.Context(), "letin|X", "Let in.", w.now))
+	}
+	due := w.due()
+	if len(due) != 1 || due[0].Kind != spaces.ActEdit || due[0].Chat != "777" || due[0].Text != "Let them in?\nLet in." || len(due[0].Choices) != 0 {
+		t.Errorf("due %+v, want one edit without buttons", due)
 	}
 }
 
