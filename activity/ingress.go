@@ -450,7 +450,7 @@ func (in *Ingress) runCommand(ctx context.Context, u adapters.Update, places []s
 		return nil
 	}
 	q := commands.CommandRequest{
-		Command: m.Command.Name, Args: m.Command.Args, Who: identity(in.account, u.From), Account: in.account.Key(),
+		Command: m.Command.Name, Args: m.Command.Args, Who: identity(in.account, u.From), Account: in.account.Key(), Chat: u.Chat.ID,
 		Direct: u.Chat.Kind == adapters.Direct, Operators: slices.Contains(o.Operators, u.Chat.ID), At: at,
 	}
 	if m.ReplyTo != "" {

@@ -97,7 +97,7 @@ func knowsMore(v *MindView, r *SharedRoom) bool {
 		}
 	}
 	for i := range v.Beyond {
-		if audience := v.Beyond[i].audience; !allIn(func(who spaces.EntityID) bool { return who == v.me() || slices.Contains(audience, who) }) {
+		if audience := v.Beyond[i].audience; !allIn(func(who spaces.EntityID) bool { return who == v.me() || audience.Has(who) }) {
 			return true
 		}
 	}

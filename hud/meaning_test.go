@@ -77,7 +77,7 @@ func TestLinesOfOtherCirclesAreNotComparedByMeaning(t *testing.T) {
 	if got := w.recalls("Quanto costava?", 200); !slices.Contains(got, "we sold the zither") {
 		t.Fatalf("in the mind's own room %q is recalled", got)
 	}
-	w.v.Seats, w.v.Beyond = nil, []RoomView{NewForeignView(seat.Room, seat.Uplink, []spaces.EntityID{entity("kai").ID})}
+	w.v.Seats, w.v.Beyond = nil, []RoomView{NewForeignView(seat.Room, seat.Uplink, spaces.RoomAudience{{entity("kai").ID}})}
 	if got := w.v.Recall("Quanto costava?", 200); len(got) > 0 {
 		t.Errorf("recalled %+v", got)
 	}

@@ -25,8 +25,8 @@ type RoomView struct {
 	// Zone is the time zone in which the room's times are shown; nil is UTC.
 	Zone *time.Location
 
-	foreign  bool              // of another circle, see [NewForeignView]
-	audience []spaces.EntityID // those who can read what the mind says
+	foreign  bool                // of another circle, see [NewForeignView]
+	audience spaces.RoomAudience // those who can read what the mind says
 }
 
 // A MindView holds what one mind sees: its rooms and its log. The shell keeps it from
@@ -246,7 +246,7 @@ func (v *MindView) label(s *RoomView) string {
 // NewForeignView returns a view of a room of another circle. A mind sees a line of it
 // only if everybody who can read what the mind says, the audience, could read the line
 // where it was written. No model decides that. For an empty audience no line is shown.
-func NewForeignView(r *SharedRoom, u spaces.Uplink, audience []spaces.EntityID) RoomView {
+func NewForeignView(r *SharedRoom, u spaces.Uplink, audience spaces.RoomAudience) RoomView {
 	sum := sha256.Sum256([]byte(u.Space))
 	return RoomView{Room: r, Uplink: u, Short: "x" + hex.EncodeToString(sum[:3]), foreign: true, audience: audience}
 }

@@ -2,6 +2,7 @@ package shell
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"sync"
@@ -113,7 +114,11 @@ func (m *mind) reach(ctx context.Context) error {
 	audience := m.audience()
 	var seats []hud.RoomView
 	if len(audience) > 0 && m.shell.Settings(m.id.Agent, m.seats[0].Uplink.Space).Across {
-		ups, err := m.shell.Record.Across(ctx, m.id, audience[0], maxAcross)
+		readers, err := m.shell.readers(ctx, audience)
+		if err != nil {
+			return err
+		}
+		ups, err := m.shell.roomsAcross(ctx, m.id, readers[0])
 		if err != nil {
 			return err
 		}
@@ -125,13 +130,51 @@ func (m *mind) reach(ctx context.Context) error {
 			if err := m.unsee(ctx, s); err != nil {
 				return err
 			}
-			seats = append(seats, hud.NewForeignView(s.room, u, audience))
+			seats = append(seats, hud.NewForeignView(s.room, u, readers))
 		}
 	}
 	m.mu.Lock()
 	m.beyond = seats
 	m.mu.Unlock()
 	return nil
+}
+
+// readers returns the people of an audience, each with every identity of theirs.
+func (s *Shell) readers(ctx context.Context, audience []spaces.EntityID) (spaces.RoomAudience, error) {
+	all := make(spaces.RoomAudience, len(audience))
+	for i, who := range audience {
+		all[i] = []spaces.EntityID{who}
+		if _, agent := who.IsAgent(); agent || s.SamePerson == nil {
+			continue
+		}
+		same, err := s.SamePerson(ctx, who)
+		if err != nil {
+			return nil, fmt.Errorf("look up who %s is elsewhere: %w", who, err)
+		}
+		all[i] = append(all[i], same...)
+	}
+	return all, nil
+}
+
+// roomsAcross returns the uplinks of an agent in other circles to rooms that a person is in
+// under one of their identities, those the agent came to last.
+func (s *Shell) roomsAcross(ctx context.Context, m spaces.Mind, person []spaces.EntityID) ([]spaces.Uplink, error) {
+	var all []spaces.Uplink
+	for _, who := range person {
+		ups, err := s.Record.Across(ctx, m, who, maxAcross)
+		if err != nil {
+			return nil, err
+		}
+		for _, u := range ups {
+			if !slices.ContainsFunc(all, func(o spaces.Uplink) bool { return o.Mind == u.Mind && o.Space == u.Space }) {
+				all = append(all, u)
+			}
+		}
+	}
+	if len(person) > 1 {
+		slices.SortStableFunc(all, func(a, b spaces.Uplink) int { return b.OpenedAt.Compare(a.OpenedAt) })
+	}
+	return all[:min(len(all), maxAcross)], nil
 }
 
 // spread takes back what was deleted in a room of a mind from the agent's minds in

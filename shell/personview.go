@@ -18,7 +18,7 @@ func (s *Shell) ShowToPerson(ctx context.Context, who spaces.EntityID, rooms []s
 		if err != nil {
 			return err
 		}
-		v.Beyond = append(v.Beyond, hud.NewForeignView(shelf.room, u, []spaces.EntityID{who}))
+		v.Beyond = append(v.Beyond, hud.NewForeignView(shelf.room, u, spaces.RoomAudience{{who}}))
 	}
 	s.library.mu.Lock()
 	defer s.library.mu.Unlock()

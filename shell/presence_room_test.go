@@ -19,7 +19,7 @@ func TestAnAgentIsSeenWhereItWasWoken(t *testing.T) {
 	for _, mute := range []spaces.SpaceID{"hall", "den"} {
 		synctest.Test(t, func(t *testing.T) {
 			seen := places{}
-			s := &Shell{Options: Options{Presence: seen, Settings: func(_ spaces.AgentID, space spaces.SpaceID) (set AgentSettings) {
+			s := &Shell{Options: Options{ProgressDisplay: ProgressDisplay{Presence: seen}, Settings: func(_ spaces.AgentID, space spaces.SpaceID) (set AgentSettings) {
 				if space == mute {
 					set.Without = []string{"send_message"}
 				}

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"context"
 	"log/slog"
 	"time"
 
@@ -175,6 +176,12 @@ type MediaAccess struct {
 	Texts DocumentSource      // what files say; nil: agents cannot read them
 }
 
+// A ProgressDisplay shows people what a run does while it goes on.
+type ProgressDisplay struct {
+	Presence TypingNotifier // nil: no typing is shown
+	Drafts   DraftDisplay   // nil: no drafts are shown
+}
+
 // Options are the parts a shell is made of.
 type Options struct {
 	Inbox   WakeQueue
@@ -192,11 +199,13 @@ type Options struct {
 	// Settings returns the resolved knobs; the space may be empty.
 	Settings func(spaces.AgentID, spaces.SpaceID) AgentSettings
 	Bus      EventPublisher
-	Presence TypingNotifier // nil: no typing is shown
-	Drafts   DraftDisplay   // nil: no drafts are shown
+	ProgressDisplay
 	MediaAccess
-	Outside OutsideAccess
-	Counter *hud.TokenCounter
+	// SamePerson returns all entities that are the same person as one, without that one.
+	// Default: there are none.
+	SamePerson func(ctx context.Context, who spaces.EntityID) ([]spaces.EntityID, error)
+	Outside    OutsideAccess
+	Counter    *hud.TokenCounter
 	// Holder names this process in leases; unique for ever.
 	Holder string
 	// NewID mints ids that are unique for ever and rise with time.

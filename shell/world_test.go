@@ -179,7 +179,7 @@ func (w *world) options(p ports, holder string) shell.Options {
 		outside = shell.OutsideAccess{Box: w.tools, Runner: w.store.Shell(), Reader: w.store.Shell()}
 	}
 	return shell.Options{
-		MediaAccess: shell.MediaAccess{Texts: w.texts}, Outside: outside, Now: now, Inbox: p, Journal: p, Record: p, Halter: p, Forgetter: w.store.Shell(), Digests: w.store.Shell(), Meanings: w.store.Shell(), Drafts: w.drafts, Presence: w.presence, Agents: w.agents, Prompts: w.told, Settings: w.settings, Bus: w.bus, Counter: &hud.TokenCounter{},
+		MediaAccess: shell.MediaAccess{Texts: w.texts}, Outside: outside, Now: now, Inbox: p, Journal: p, Record: p, Halter: p, Forgetter: w.store.Shell(), Digests: w.store.Shell(), Meanings: w.store.Shell(), ProgressDisplay: shell.ProgressDisplay{Drafts: w.drafts, Presence: w.presence}, Agents: w.agents, Prompts: w.told, Settings: w.settings, Bus: w.bus, Counter: &hud.TokenCounter{},
 		Poll: w.poll, Cycles: w.cycles, Holder: holder, NewID: w.newID, Nonce: func() string { return "NONCE" }, Logger: w.logger(),
 	}
 }

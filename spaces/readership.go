@@ -17,6 +17,15 @@ type ReaderProof struct {
 	shut    int64                           // from this seq on the room has several chats; 0 is never
 }
 
+// A RoomAudience is who reads a room, one item a person: with the identity that is in the
+// room, all others that are the same person.
+type RoomAudience [][]EntityID
+
+// Has reports whether an identity is one of a reader.
+func (a RoomAudience) Has(who EntityID) bool {
+	return slices.ContainsFunc(a, func(person []EntityID) bool { return slices.Contains(person, who) })
+}
+
 // A membershipInterval is a time in which a person is known to read: from their first line to
 // their leaving.
 type membershipInterval struct{ from, to int64 } // to 0: still there
@@ -78,23 +87,32 @@ func (w *ReaderProof) left(who EntityID, seq int64) {
 // OneChat reports whether the room has never had more than one chat.
 func (w *ReaderProof) OneChat() bool { return w.shut == 0 }
 
-// Read reports whether all of them are known to have read what was written at seq
-// in a thread; empty is none. No one is known to read what is written in one of
-// several chats, nor anything of a room that has lost its chat since they last wrote.
-func (w *ReaderProof) Read(seq int64, thread ThreadID, all []EntityID) bool {
+// Read reports whether every one of an audience, as one of the identities that they are, is
+// known to have read what was written at seq in a thread; empty is none. No one is known to
+// read what is written in one of several chats, nor anything of a room that has lost its chat
+// since they last wrote.
+func (w *ReaderProof) Read(seq int64, thread ThreadID, all RoomAudience) bool {
 	if w.shut != 0 && seq >= w.shut {
 		return false
 	}
-	for _, who := range all {
-		if n := len(w.there[who]); n == 0 || w.there[who][n-1].from < w.unseen {
-			return false
-		}
-		if !slices.ContainsFunc(w.there[who], func(s membershipInterval) bool { return s.from <= seq && (s.to == 0 || seq < s.to) }) {
-			return false
-		}
-		if first, ok := w.threads[thread][who]; thread != "" && (!ok || first > seq) {
+	for _, person := range all {
+		if !slices.ContainsFunc(person, func(who EntityID) bool { return w.readBy(seq, thread, who) }) {
 			return false
 		}
 	}
 	return true
+}
+
+// readBy reports whether one identity is known to have read what was written at seq in a
+// thread of the room's one chat.
+func (w *ReaderProof) readBy(seq int64, thread ThreadID, who EntityID) bool {
+	stays := w.there[who]
+	if n := len(stays); n == 0 || stays[n-1].from < w.unseen {
+		return false
+	}
+	if !slices.ContainsFunc(stays, func(s membershipInterval) bool { return s.from <= seq && (s.to == 0 || seq < s.to) }) {
+		return false
+	}
+	first, ok := w.threads[thread][who]
+	return thread == "" || ok && first <= seq
 }

@@ -86,22 +86,22 @@ func TestWhoReadALineIsProvenByTheLog(t *testing.T) {
 		}
 		for _, e := range log {
 			for n := range 1 << len(people) {
-				var all []spaces.EntityID
+				var all spaces.RoomAudience
 				want := true
 				for i, who := range people {
 					if n&(1<<i) == 0 {
 						continue
 					}
-					all = append(all, who)
+					all = append(all, []spaces.EntityID{who})
 					want = want && seen(log, who) && proof(log, who, "", e.Seq, e.Seq) && (e.Thread == "" || proof(log, who, e.Thread, e.Seq, int64(len(log))))
 				}
 				got := w.Read(e.Seq, e.Thread, all)
 				if got != want {
 					t.Fatalf("line %d in thread %q read by %v: %v, want %v", e.Seq, e.Thread, all, got, want)
 				}
-				for _, who := range all { // never more than the members of then
-					if _, in := members[e.Seq][who]; got && !in {
-						t.Fatalf("line %d is said to be read by %s, who was not there", e.Seq, who)
+				for _, one := range all { // never more than the members of then
+					if _, in := members[e.Seq][one[0]]; got && !in {
+						t.Fatalf("line %d is said to be read by %s, who was not there", e.Seq, one[0])
 					}
 				}
 				if got { // a larger audience never reads more
@@ -120,7 +120,7 @@ func TestWhoReadALineIsProvenByTheLog(t *testing.T) {
 // not proven from the moment on that there is a second one.
 func TestNobodyIsProvenToReadSeveralChats(t *testing.T) {
 	var w spaces.ReaderProof
-	kai := []spaces.EntityID{"kai"}
+	kai := spaces.RoomAudience{{"kai"}}
 	said := func(seq int64) {
 		w.Apply(spaces.Event{Seq: seq, Actor: "kai", Body: spaces.MessagePosted{Text: "words"}})
 	}

@@ -1,6 +1,7 @@
 package access
 
 import (
+	"crypto/rand"
 	"crypto/subtle"
 	"errors"
 	"io"
@@ -234,6 +235,11 @@ func newCode(random io.Reader) (string, error) {
 	}
 	return string(b[:]), nil
 }
+
+// NewLinkCode draws a code by which a person links another account of theirs. It has 40 bits,
+// and a digit. It is good for ten minutes and senders are limited, so that guessing is
+// hopeless without a lock.
+func NewLinkCode() (string, error) { return newRequestID(rand.Reader) }
 
 // newRequestID draws the id of a request. It has a digit, so that it is no word.
 func newRequestID(random io.Reader) (string, error) {

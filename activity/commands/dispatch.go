@@ -21,6 +21,9 @@ func (h *CommandHandler) RunInSpaces(ctx context.Context, q CommandRequest, plac
 		text, _ := decidePairing(ctx, h, q, lg)
 		return text
 	}
+	if q.Command == CommandLink { // it concerns the person, not the room
+		places = places[:min(1, len(places))]
+	}
 	var texts []string
 	for _, p := range places {
 		q.Space = p.Space

@@ -29,6 +29,8 @@ type CommandHandler struct {
 	Missions MissionStore
 	// Pairings lets in people who ask to be. Default: the operator alone does.
 	Pairings PairingDesk
+	// Links lets people link their accounts. Default: the operator alone does.
+	Links *AccountLinks
 	// Platforms names what the program is connected to. Default: none are named.
 	Platforms func() []string
 	// Name returns how people call an agent. Default: its id.
@@ -46,6 +48,7 @@ type CommandRequest struct {
 	Args    string
 	Who     spaces.PlatformIdentity
 	Account string // through which it came
+	Chat    string // in which it was written; empty for a button
 	Space   spaces.SpaceID
 	Direct  bool // the room is their own
 	// Operators is true in a chat of those who run the program.
@@ -76,6 +79,8 @@ func (a *CommandHandler) Run(ctx context.Context, q CommandRequest) (string, err
 		return a.cost(ctx, q)
 	case CommandZone:
 		return a.timezone(ctx, q)
+	case CommandLink:
+		return a.Links.answer(ctx, q)
 	case CommandMission:
 		return a.mission(ctx, q)
 	case CommandAck:

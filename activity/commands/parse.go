@@ -39,6 +39,7 @@ func CommandMenu() []adapters.CommandMenuEntry {
 		{Name: CommandCost, Help: "what this room used today"},
 		{Name: CommandMission, Help: "how the missions of this room stand"},
 		{Name: CommandZone, Help: "set the clock that your reminders go by"},
+		{Name: CommandLink, Help: "let me know you on another platform too"},
 		{Name: CommandStart, Help: "say hello"},
 	}
 }
@@ -50,7 +51,7 @@ func ForAskerAlone(command, answer string) bool {
 		return true
 	}
 	switch command {
-	case CommandHelp, CommandStatus, CommandWhy, CommandContext, CommandCost, CommandZone, CommandStart:
+	case CommandHelp, CommandStatus, CommandWhy, CommandContext, CommandCost, CommandZone, CommandLink, CommandStart:
 		return true
 	}
 	return false
@@ -64,7 +65,7 @@ func ParseCommand(account adapters.BotAccount, m adapters.IncomingMessage) *adap
 	if m.Command != nil {
 		return m.Command
 	}
-	if c := cmp.Or(parseDecision(m.Text), parseMission(m.Text), parsePairing(m.Text)); c != nil || !m.ToUs {
+	if c := cmp.Or(parseDecision(m.Text), parseMission(m.Text), parsePairing(m.Text), parseLink(m.Text)); c != nil || !m.ToUs {
 		return c
 	}
 	first, rest, _ := strings.Cut(strings.TrimSpace(m.Text), " ")

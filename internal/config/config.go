@@ -424,6 +424,23 @@ func (c *Config) PeopleOnAccount(list []PersonRef, adapter string) []PersonRef {
 	return on
 }
 
+// AccountsOf returns all accounts of the person who has one, as `people` links them, that one
+// among them; none when people does not have it.
+func (c *Config) AccountsOf(who spaces.PlatformIdentity) (all []spaces.PlatformIdentity) {
+	for _, k := range c.People {
+		has := func(p PersonRef) bool {
+			return c.platformOf(p.Adapter) == who.Platform && p.Scope == who.Scope && p.User == who.User
+		}
+		if !slices.ContainsFunc(k.Accounts, has) {
+			continue
+		}
+		for _, p := range k.Accounts {
+			all = append(all, spaces.PlatformIdentity{Platform: c.platformOf(p.Adapter), Scope: p.Scope, User: p.User})
+		}
+	}
+	return all
+}
+
 // LinkedAccount returns the account on an adapter's platform of the person who has
 // the given account; false when people has no such entry.
 func (c *Config) LinkedAccount(platform, scope, user, adapter string) (PersonRef, bool) {

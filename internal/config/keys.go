@@ -169,7 +169,7 @@ var serverKeys = []keyRow{
 }
 
 var personKeys = []keyRow{
-	{"accounts", "", "accounts of the person, written like `owners`; a mention of one of them in a relayed room becomes a mention of the account on the other platform", keyForm{kind: aList}},
+	{"accounts", "", "accounts of the person, written like `owners`: they are one reader, and a mention of one of them in a relayed room becomes a mention of the account on the other platform", keyForm{kind: aList}},
 	{"timezone", "", "their time zone, such as `Europe/Zurich`: by its clocks their reminders are due", keyForm{}},
 }
 

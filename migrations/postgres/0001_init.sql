@@ -139,6 +139,27 @@ create table identities (
 
 create index identities_entity on identities (entity);
 
+-- Accounts on platforms that are one person's, as people said in their direct chats.
+create table person_links (
+    entity text collate "C" not null primary key references entities (id),
+    person text collate "C" not null
+);
+
+create index person_links_person on person_links (person);
+
+-- Codes by which a person links another account of theirs. Shown is to whom it was shown
+-- last whose code it is.
+create table link_codes (
+    code    text collate "C" not null primary key,
+    entity  text collate "C" not null references entities (id),
+    account text not null,
+    chat    text not null,
+    shown   text not null,
+    expires bigint not null
+);
+
+create index link_codes_entity on link_codes (entity);
+
 -- The current members of each space.
 create table members (
     space  text collate "C" not null references spaces (id),

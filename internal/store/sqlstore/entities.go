@@ -314,9 +314,7 @@ func (b OutboxStore) ResolveMentions(ctx context.Context, account string, messag
 // memberIdentities returns the identities of a member of the space on a platform. A
 // person who is known there through kin is named by the identity that kin returns.
 func (b OutboxStore) memberIdentities(ctx context.Context, platform string, room spaces.SpaceID, who spaces.EntityID, kin activity.IdentityLookup) ([]spaces.PlatformIdentity, error) {
-	known, err := engine.AllRows(ctx, b.s.engine, identitiesOf, []any{string(who)}, func(r engine.ResultRow) (i spaces.PlatformIdentity, err error) {
-		return i, r.Scan(&i.Platform, &i.Scope, &i.User, &i.Kind, &i.Name, &i.Handle)
-	})
+	known, err := identitiesOfEntity(ctx, b.s.engine, who)
 	if err != nil {
 		return nil, err
 	}

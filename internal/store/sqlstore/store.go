@@ -256,6 +256,9 @@ var (
 	_ shell.RunStopper = AgentStore{}
 )
 
+// Links returns the store of linked accounts.
+func (s *Store) Links() LinkStore { return LinkStore{s} }
+
 // Shell returns the ports of package shell.
 func (s *Store) Shell() AgentStore {
 	return AgentStore{readmodel.NewLogReader(s.engine), WakeStore{s}, RunStore{s}, MemoryStore{s}, ToolRunStore{s}}

@@ -24,7 +24,7 @@ func OpenStore(t *testing.T, open func(ctx context.Context, lives bool) (*sqlsto
 		}
 	}
 	return Store{
-		Border: s.Border(), Shell: s.Shell(), Problems: s.Problems(), Jobs: s.Jobs(), Fork: s.Fork, Lines: s.Console().Lines, LineOf: s.Console().LineOf, Memories: s.Console(), Latest: s.Console(), Run: s.Console().Run, Minds: s.Console().Minds, Manifests: s.Console().Manifests, Prompts: s.Prompts(), Tools: s.Shell(), Figures: s.Figures(),
+		Border: s.Border(), Links: s.Links(), Shell: s.Shell(), Problems: s.Problems(), Jobs: s.Jobs(), Fork: s.Fork, Lines: s.Console().Lines, LineOf: s.Console().LineOf, Memories: s.Console(), Latest: s.Console(), Run: s.Console().Run, Minds: s.Console().Minds, Manifests: s.Console().Manifests, Prompts: s.Prompts(), Tools: s.Shell(), Figures: s.Figures(),
 		Audit: func(ctx context.Context, at time.Time) ([]string, error) {
 			found, err := s.Audit(ctx, at)
 			var lines []string

@@ -3,6 +3,9 @@ package storetest
 import (
 	"slices"
 	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/spaces"
@@ -143,5 +146,84 @@ func boundIdentity(t *testing.T, w *world) {
 	w.ok(err)
 	if names["agent:ada"].Name != "Ada" {
 		t.Errorf("ada is called %q, want the name of the configuration", names["agent:ada"].Name)
+	}
+}
+
+// A link needs a code, to whom it was shown, and their word; it is used once. What is linked
+// to one account of a person is linked to all of them.
+func links(t *testing.T, w *world) {
+	of := func(platform, user string) spaces.PlatformIdentity {
+		return spaces.PlatformIdentity{Platform: platform, User: user, Kind: spaces.Human, Name: user}
+	}
+	kai, work, guild, mallory := of("telegram", "1"), of("slack", "2"), of("discord", "3"), of("discord", "4")
+	begin := func(code string, who spaces.PlatformIdentity) {
+		w.ok(w.s.Links.BeginLink(t.Context(), spaces.LinkCode{Code: code, Of: who, Account: account, Chat: "777", Expires: w.now.Add(spaces.LinkTTL)}))
+	}
+	take := func(code string, by spaces.PlatformIdentity, do spaces.LinkAction, at time.Time) (spaces.LinkCode, bool) {
+		c, ok, err := w.s.Links.TakeLink(t.Context(), spaces.LinkStep{Code: code, By: by, Do: do, At: at})
+		w.ok(err)
+		return c, ok
+	}
+	link := func(code string, a, b spaces.PlatformIdentity) {
+		begin(code, a)
+		take(code, b, spaces.ShowLink, w.now)
+		if c, ok := take(code, b, spaces.ConfirmLink, w.now); !ok || c.Chat != "777" || c.Account != account || c.Of.User != a.User {
+			t.Fatalf("code %s confirmed: %+v, %v", code, c, ok)
+		}
+	}
+	others := func(who spaces.PlatformIdentity) (users []string) {
+		all, err := w.s.Links.Linked(t.Context(), who)
+		w.ok(err)
+		for _, i := range all {
+			users = append(users, i.User)
+		}
+		return users
+	}
+
+	begin("OLD", kai)
+	begin("CODE", kai)
+	if _, ok := take("OLD", work, spaces.ShowLink, w.now); ok {
+		t.Error("a code is good after the person asked for a new one")
+	}
+	if _, ok := take("CODE", work, spaces.ConfirmLink, w.now); ok {
+		t.Error("a code is confirmed that was not shown")
+	}
+	if c, ok := take("CODE", work, spaces.ShowLink, w.now); !ok || c.Of.User != "1" || c.Of.Name != "1" {
+		t.Errorf("the code is shown as that of %+v, %v", c.Of, ok)
+	}
+	if _, ok := take("CODE", mallory, spaces.ConfirmLink, w.now); ok {
+		t.Error("a code is confirmed by another person than saw it")
+	}
+	if _, ok := take("CODE", work, spaces.ConfirmLink, w.now.Add(spaces.LinkTTL)); ok {
+		t.Error("a code is good after its time")
+	}
+	take("CODE", kai, spaces.ShowLink, w.now)
+	if _, ok := take("CODE", kai, spaces.ConfirmLink, w.now); ok {
+		t.Error("an account is linked with itself")
+	}
+	if _, ok := take("CODE", work, spaces.VoidLink, w.now); !ok {
+		t.Error("a code cannot be made void")
+	}
+	if _, ok := take("CODE", work, spaces.ShowLink, w.now); ok || others(kai) != nil {
+		t.Error("a void code is good")
+	}
+
+	link("C2", kai, work)
+	if _, ok := take("C2", work, spaces.ConfirmLink, w.now); ok {
+		t.Error("a code is used twice")
+	}
+	link("C3", guild, mallory)
+	link("C4", work, guild) // two people who were two accounts each
+	w.s = w.s.Restart(t, false)
+	if diff := cmp.Diff([]string{"1", "2", "3"}, others(mallory)); diff != "" {
+		t.Errorf("linked with one account (-want +got):\n%s", diff)
+	}
+	for want, gone := range map[bool]spaces.PlatformIdentity{true: mallory, false: of("slack", "unknown")} {
+		if was, err := w.s.Links.Unlink(t.Context(), gone); err != nil || was != want {
+			t.Errorf("%s unlinked: %v, %v", gone.User, was, err)
+		}
+	}
+	if diff := cmp.Diff([]string{"1", "3"}, others(work)); diff != "" || others(mallory) != nil {
+		t.Errorf("linked after one left (-want +got):\n%s", diff)
 	}
 }

@@ -27,6 +27,8 @@ type Store struct {
 	Shell  ShellStore
 	// Problems is what an operator should know of.
 	Problems AlertStore
+	// Links keeps which accounts are one person's.
+	Links commands.LinkStore
 	// Jobs keeps long work.
 	Jobs JobStore
 	// Lines is what became of the border's logbook.

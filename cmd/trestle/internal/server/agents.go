@@ -128,9 +128,10 @@ func (am *AccountManager) newShell() *shell.Shell {
 	view := am.Store.Shell()
 	o := shell.Options{
 		Inbox: serverAwareQueue{view, am.loadServersOf}, Journal: directSendStore{view, am.egress, am.notifyAccount}, Record: view, Halter: view, Forgetter: view, Digests: view, Meanings: view,
-		Agents: am.agents(), Settings: am.shellSettings, Bus: clusterBus{am.clusterNode}, Presence: newTypingNotifier(am.connectionSet), Drafts: drafts{am.connectionSet},
+		Agents: am.agents(), Settings: am.shellSettings, Bus: clusterBus{am.clusterNode}, ProgressDisplay: shell.ProgressDisplay{Presence: newTypingNotifier(am.connectionSet), Drafts: drafts{am.connectionSet}},
 		Counter: new(hud.TokenCounter), Holder: cmp.Or(am.Store.Process(), am.Mint()), NewID: am.Mint, Nonce: am.nonce, Logger: am.Log,
 	}
+	o.SamePerson = am.samePerson
 	am.tools = toolbox.New(am.Config(), toolOptions(am.Config(), am.Log))
 	am.prompts = &prompts.PromptRegistry{Folder: am.Config().PromptFolder, Reader: am.Store.Prompts()}
 	o.Prompts = am.prompts

@@ -2,10 +2,12 @@ package server
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/trestle-bridge/trestle/activity"
+	"github.com/trestle-bridge/trestle/activity/access"
 	chatcommands "github.com/trestle-bridge/trestle/activity/commands"
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/history"
@@ -18,6 +20,7 @@ func (am *AccountManager) commandHandler() *chatcommands.CommandHandler {
 	return &chatcommands.CommandHandler{
 		Roles: am.border, Runs: runControl{am.connectionSet}, Rooms: am.border, Zones: am.border, Approvals: am.Store.Shell(), Missions: missionControl{am.connectionSet}, Platforms: am.platforms, Ack: am.acknowledge,
 		Pairings: pairingDesk{&accessManager{am}},
+		Links:    &chatcommands.AccountLinks{Store: am.Store.Links(), Notices: am.border, NewCode: access.NewLinkCode},
 		Name: func(id spaces.AgentID) string {
 			a, _ := am.Config().Agent(string(id))
 			return a.Name
@@ -128,6 +131,54 @@ func (am *AccountManager) identityLookup(adapter, platform string) activity.Iden
 		return spaces.PlatformIdentity{Platform: platform, Scope: who.Scope, User: who.User}, ok
 	}
 }
+
+// samePerson returns the other entities that are the same person as one: those that the
+// configuration or the person says are. A program is no person.
+func (am *AccountManager) samePerson(ctx context.Context, who spaces.EntityID) ([]spaces.EntityID, error) {
+	links, shell, c := am.Store.Links(), am.Store.Shell(), am.Config()
+	all := []spaces.EntityID{who}
+	add := func(found ...spaces.EntityID) {
+		for _, id := range found {
+			if id != "" && len(all) < maxIdentities && !slices.Contains(all, id) {
+				all = append(all, id)
+			}
+		}
+	}
+	for i := 0; i < len(all); i++ {
+		linked, err := links.LinkedTo(ctx, all[i])
+		if err != nil {
+			return nil, err
+		}
+		add(linked...)
+		if len(c.People) == 0 {
+			continue
+		}
+		known, err := links.Identities(ctx, all[i])
+		if err != nil {
+			return nil, err
+		}
+		for _, k := range known {
+			for _, other := range c.AccountsOf(k) {
+				id, err := shell.PersonOf(ctx, other)
+				if err != nil {
+					return nil, err
+				}
+				add(id)
+			}
+		}
+	}
+	if len(all) == 1 {
+		return nil, nil
+	}
+	kinds, err := shell.Entities(ctx, all)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(all[1:], func(id spaces.EntityID) bool { return kinds[id].Kind != spaces.Human }), nil
+}
+
+// maxIdentities is how many entities one person may be.
+const maxIdentities = 8
 
 // The menu is set again a few times where the platform is out of reach.
 const (

@@ -139,7 +139,10 @@ func playScene(t *testing.T, a *txtar.Archive, platform string) {
 }
 
 // pairingCode is a code or the id of a pairing, which are drawn anew each time.
-var pairingCode = regexp.MustCompile(`(code is |trestle pair |letin |refuse )[2-9A-Z]{4}-?[2-9A-Z]{4}\b`)
+var pairingCode = regexp.MustCompile(`(code is |trestle pair |letin |refuse |link )[2-9A-Z]{4}-?[2-9A-Z]{4}\b`)
+
+// linkCode is a code that links accounts. In a line of a scene LINKCODE is the last one that was sent.
+var linkCode = regexp.MustCompile(`link ([2-9A-Z]{8})\b`)
 
 // A scene is a world with the names its lines use.
 type scene struct {
@@ -156,6 +159,7 @@ type scene struct {
 //	PERSON@CHAT: text            PERSON@CHAT/TOPIC =label re other: text
 //	edit PERSON@CHAT label: text
 //	react PERSON@CHAT label: 👍  pin PERSON@CHAT label
+//	PERSON@CHAT: link LINKCODE   the code that was sent last
 //	press PERSON@CHAT label: Once   a button, by its label or its value; the label "last" is
 //	                                what a bot said last in the chat
 //	stops PERSON@CHAT               the platform's own Stop
@@ -179,6 +183,13 @@ var sceneLine = regexp.MustCompile(`^(?:(slash|asks|press|stops|opens|looks|edit
 
 func (s *scene) do(t *testing.T, line string) {
 	t.Helper()
+	if strings.Contains(line, "LINKCODE") {
+		codes := linkCode.FindAllStringSubmatch(s.sent(), -1)
+		if len(codes) == 0 {
+			t.Fatal("no code that links accounts was sent")
+		}
+		line = strings.ReplaceAll(line, "LINKCODE", codes[len(codes)-1][1])
+	}
 	line, burst := strings.CutPrefix(line, "& ")
 	words := strings.Fields(line)
 	switch m := sceneLine.FindStringSubmatch(line); {
