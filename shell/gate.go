@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -30,7 +31,7 @@ const (
 	GateAmbient  = "ambient"
 	GateSeen     = "seen"     // addressed to no agent, and shown to an earlier run meanwhile
 	GateSampled  = "sampled"  // addressed to no agent, and not in the share of bursts that wake
-	GateBot      = "bot"      // a program that is not ours
+	GateBot      = "bot"      // a program that is not ours, and does not address the agent
 	GateObserved = "observed" // an edit, delete or reaction: seen, no new message
 )
 
@@ -78,7 +79,7 @@ func (g Gate) verdict(j spaces.GateInput, row spaces.InboxRow, e spaces.Event) s
 	if limit == "" {
 		return v
 	}
-	if v.Wake {
+	if v.Wake && kindOf(j.Members, e.Actor) != spaces.Bot { // a program might answer what it is told
 		v.Say, v.Once = ends[limit], once
 	}
 	v.Wake, v.Reason = false, limit
@@ -105,9 +106,9 @@ func (g Gate) judge(j spaces.GateInput, e spaces.Event, said spaces.MessagePoste
 	if slices.Contains(Commands, said.Command) {
 		return false, GateCommand
 	}
-	sender := kindOf(j.Members, e.Actor)
-	if sender == spaces.Bot && j.Space.Wake != spaces.WakeAll {
-		return false, GateBot
+	if kindOf(j.Members, e.Actor) == spaces.Bot && j.Space.Wake != spaces.WakeAll { // its words are talk, unless they name or answer the agent
+		reason := g.addressed(j, e, said)
+		return reason != "", cmp.Or(reason, GateBot)
 	}
 	policy := j.Space.Wake
 	if j.Space.Direct && policy != spaces.WakeNone {
@@ -151,13 +152,14 @@ func (g Gate) awaited(j spaces.GateInput, e spaces.Event) (wake bool, reason str
 func (g Gate) spent(j spaces.GateInput, e spaces.Event) (reason, once string) {
 	tally := j.Roots[e.Root]
 	_, byAgent := e.Actor.IsAgent()
+	byProgram := byAgent || kindOf(j.Members, e.Actor) == spaces.Bot
 	chain := "chain|" + string(e.Root)
 	switch {
 	case tally.Stopped:
 		return GateStopped, chain
 	case byAgent && e.Depth >= spaces.MaxDepth:
 		return GateDepth, chain
-	case byAgent && j.Space.AgentRun >= spaces.MaxAgentRun:
+	case byProgram && j.Space.AgentRun >= spaces.MaxAgentRun:
 		return GateRun, chain
 	case g.Root.Reached(money.UsedTokens{Tokens: tally.Tokens, Cost: tally.Cost}):
 		return GateBudget, chain

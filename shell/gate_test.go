@@ -136,7 +136,13 @@ func TestGateWakesByTheFirstRuleThatMatches(t *testing.T) {
 		{"a chat command", spaces.Space{Direct: true}, crowd("kai", "ada"), with(said("kai", "/stop"), func(e *spaces.Event) {
 			e.Body = spaces.MessagePosted{Text: "/stop", Command: "stop"}
 		}), GateCommand, false},
-		{"somebody else's bot", group, crowd("kai", "bot", "ada"), said("bot", "@Ada"), GateBot, false},
+		{"another program", group, crowd("kai", "bot", "ada"), said("bot", "build 42 is green"), GateBot, false},
+		{"another program names her", group, crowd("kai", "bot", "ada"), said("bot", "@Ada"), GateMention, true},
+		{"another program answers her", group, crowd("kai", "bot", "ada"), with(said("bot", "yes"), func(e *spaces.Event) { e.ReplyTo = "hers" }), GateReply, true},
+		{"another program goes on in her thread", group, crowd("kai", "bot", "ada"), with(said("bot", "and tomorrow?"), inThread("hers")), GateBot, false},
+		{"another program and her, alone", spaces.Space{Closed: true, Wake: spaces.WakeAuto}, crowd("bot", "ada"), said("bot", "hm"), GateBot, false},
+		{"another program names her after eight messages of agents", spaces.Space{AgentRun: spaces.MaxAgentRun}, crowd("kai", "bot", "ada"), said("bot", "@Ada"), GateRun, false},
+		{"another program after eight, where all wakes", spaces.Space{Wake: spaces.WakeAll, AgentRun: spaces.MaxAgentRun}, crowd("kai", "bot", "ada"), said("bot", "hm"), GateRun, false},
 		{"an edit is no new message", spaces.Space{Direct: true}, crowd("kai", "ada"), spaces.Event{Actor: "p:kai", Body: spaces.MessageEdited{Text: "@Ada"}}, GateObserved, false},
 		{"BLU-27 the chain is too deep", group, crowd("max", "ada", "kai"), with(said("max", "@Ada"), func(e *spaces.Event) { e.Depth = spaces.MaxDepth }), GateDepth, false},
 		{"one short of too deep", group, crowd("max", "ada", "kai"), with(said("max", "@Ada"), func(e *spaces.Event) { e.Depth = spaces.MaxDepth - 1 }), GateMention, true},

@@ -110,7 +110,7 @@ var reasons = map[string]string{
 	"ambient":       "nobody mentioned it or answered it, so it only listened",
 	"seen":          "it addressed no agent, and this one read it in an earlier run",
 	"sampled":       "it addressed no agent, and only some of those messages wake one here",
-	"bot":           "another program wrote it",
+	"bot":           "another program wrote it, and did not mention or answer it",
 	"past":          "it was read in later, so that nobody waited for an answer any more",
 	"observed":      "it was an edit, a deletion or a reaction, and no new message",
 }

@@ -118,7 +118,7 @@ var verdicts = map[string]string{
 	shell.GateSeen:     "it addressed no agent, and a run that a message to this one began has read it",
 	shell.GateSampled:  "it addressed no agent, and ambient.sample lets only some of those wake one; the next run reads it",
 	shell.GateAmbient:  "nobody addressed it: mention it, reply to it, or set wake: all for this space",
-	shell.GateBot:      "another program said it: those wake nobody unless wake is all",
+	shell.GateBot:      "another program said it and did not address it: let that program mention it, or set wake: all for this space",
 	"past":             "it was read in later, from history or after a restore, so that nobody waited for an answer any more",
 	shell.GateObserved: "it is no message: edits, reactions and the like are seen and wake nobody",
 }
