@@ -272,7 +272,7 @@ func (cmd demoCommand) demoInput(t *timelineWriter) (in typing, restore func(), 
 	}
 	screen := terminal.OpenTerminal(file, cmd.Out)
 	t.out = screen
-	return typing{terminal.MessageReader(screen), true}, func() { terminal.CloseTerminal(screen, file, state, cmd.Out) }, nil
+	return typing{screen.ReadMessage, true}, func() { terminal.CloseTerminal(screen, file, state, cmd.Out) }, nil
 }
 
 // sayTyped posts typed lines as the person in the demo's room. A read cannot be interrupted, so

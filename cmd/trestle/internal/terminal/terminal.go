@@ -11,7 +11,6 @@ import (
 	"os"
 	"strings"
 	"sync"
-	"unicode/utf8"
 
 	"golang.org/x/term"
 
@@ -30,20 +29,20 @@ type JoinedRoom interface {
 // LineText returns the text of what was heard; empty shows nothing. Whatever could
 // steer a terminal is shown as an escape.
 func LineText(h control.HeardLine, names bool) string {
-	text := textout.EscapeControls(h.Text)
+	who, text := textout.EscapeControls(h.Who), textout.EscapeControls(h.Text)
 	switch h.Kind {
 	case "posted":
-		if !names || h.Who == "" {
+		if !names || who == "" {
 			return text
 		}
-		return h.Who + ": " + text
+		return who + ": " + text
 	case "edited":
-		return h.Who + " (edited): " + text
+		return who + " (edited): " + text
 	case "reacted":
-		if h.Text == "" {
+		if text == "" {
 			return ""
 		}
-		return h.Who + " " + text
+		return who + " " + text
 	case "skipped":
 		return "[" + text + "]"
 	}
@@ -105,7 +104,7 @@ func TalkTerminal(ctx context.Context, c JoinedRoom, in *os.File, out io.Writer,
 	if behind != nil {
 		printer.Go(func() { behind.followRuns(hearing, t) })
 	}
-	return ForEachMessage(ctx, MessageReader(t), func(text string) error {
+	return ForEachMessage(ctx, t.ReadMessage, func(text string) error {
 		if err := c.Say(ctx, text); err != nil {
 			fmt.Fprintf(t, "not said: %v\n", err)
 		}
@@ -113,8 +112,8 @@ func TalkTerminal(ctx context.Context, c JoinedRoom, in *os.File, out io.Writer,
 	})
 }
 
-// ForEachMessage calls say with every line that next returns until the person leaves
-// with /quit or at the end of the lines. A read from a terminal cannot be
+// ForEachMessage calls say with every message that next returns until the person leaves
+// with /quit or at the end of the messages. A read from a terminal cannot be
 // interrupted, so one may be left behind when ctx ends, which is when the
 // program does.
 func ForEachMessage(ctx context.Context, next func() (string, error), say func(text string) error) error {
@@ -152,49 +151,6 @@ func ForEachMessage(ctx context.Context, next func() (string, error), say func(t
 			}
 			if err := say(text); err != nil {
 				return err
-			}
-		}
-	}
-}
-
-// OpenTerminal returns a terminal with line editing as wide as in's window, which
-// is asked to mark what is pasted.
-func OpenTerminal(in *os.File, out io.Writer) *term.Terminal {
-	t := term.NewTerminal(struct {
-		io.Reader
-		io.Writer
-	}{in, out}, "you: ")
-	if width, height, err := term.GetSize(int(in.Fd())); err == nil && width > 0 {
-		_ = t.SetSize(width, height) // it stays as wide as it was
-	}
-	t.SetBracketedPasteMode(true)
-	return t
-}
-
-// CloseTerminal puts the terminal back as it was found, behind the prompt.
-func CloseTerminal(t *term.Terminal, in *os.File, was *term.State, out io.Writer) {
-	t.SetBracketedPasteMode(false)
-	_ = term.Restore(int(in.Fd()), was) // the terminal may be gone
-	fmt.Fprintln(out)
-}
-
-// mostTyped is how many characters of a line the line editing keeps: it drops what
-// is typed behind them.
-const mostTyped = 4096
-
-// MessageReader returns a function that reads the messages typed in t: a line each,
-// and the lines of a pasted text with the line they end in as one.
-func MessageReader(t *term.Terminal) func() (string, error) {
-	return func() (string, error) {
-		var pasted []string
-		for {
-			line, err := t.ReadLine()
-			if utf8.RuneCountInString(line) >= mostTyped {
-				fmt.Fprintf(t, "[a line holds %d characters; what came behind them is not in it. For longer ones: trestle chat < FILE]\n", mostTyped)
-			}
-			pasted = append(pasted, line)
-			if !errors.Is(err, term.ErrPasteIndicator) {
-				return strings.Join(pasted, "\n"), err
 			}
 		}
 	}
