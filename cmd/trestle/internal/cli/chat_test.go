@@ -106,7 +106,7 @@ func TestChatShowsWhichAgentSpeaks(t *testing.T) {
 			if h.Kind != "posted" {
 				continue
 			}
-			if got, want := terminal.LineText(h, true), name+": (offline model) You said"; !strings.HasPrefix(got, want) {
+			if got, want := terminal.LineText(h, terminal.LineForm{Names: true}), name+": (offline model) You said"; !strings.HasPrefix(got, want) {
 				t.Errorf("shown is %q, want %q", got, want)
 			}
 			break
@@ -132,7 +132,7 @@ func TestChatNamesWhoActs(t *testing.T) {
 		for _, shown := range []local.RoomEvent{
 			local.MessagePosted{Text: "hi"}, local.MessagePosted{From: "Ada", Text: "hi"}, local.MessagePosted{From: "Lee (Telegram)", Text: "**Lee** (Telegram): hi"}, local.ReactionSet{Emoji: "👍"},
 		} {
-			got = append(got, terminal.LineText(place.Line(shown), true))
+			got = append(got, terminal.LineText(place.Line(shown), terminal.LineForm{Names: true}))
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("shown in\n%s(-want +got):\n%s", text, diff)

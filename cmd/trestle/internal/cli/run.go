@@ -138,7 +138,7 @@ func missingParts(s *server.Server) (text string) {
 // shown in a terminal under them, and else on stderr: stdout is the answer.
 func (cmd runCommand) talk(ctx context.Context, c terminal.JoinedRoom, quiet func(context.Context) error, greeting string, behind *terminal.TraceView) error {
 	if cmd.input() == inputTerminal {
-		return terminal.TalkTerminal(ctx, c, cmd.In.(*os.File), cmd.Out, greeting, behind)
+		return terminal.TalkTerminal(ctx, c, cmd.In.(*os.File), cmd.Out, terminal.ScreenOptions{Greeting: greeting, Styled: cmd.coloured(), Behind: behind})
 	}
 	return terminal.TalkLines(ctx, c, cmd.In, cmd.Out, func(ctx context.Context) error {
 		if err := quiet(ctx); err != nil {

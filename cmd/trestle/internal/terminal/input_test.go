@@ -9,8 +9,6 @@ import (
 	"unicode"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/trestle-bridge/trestle/cmd/trestle/internal/control"
 )
 
 // typedAs returns the messages that keys make in a terminal, and what it shows.
@@ -47,6 +45,7 @@ var typedMessages = []struct{ name, keys, said string }{
 	{"editing", "hellp\x7fo\x1b[D\x1b[D\x1b[D\x1b[D\x1b[DX\x1b[3~\x05!\x01>\r", ">Xello!"},
 	{"editing over a line break", "a\x1b\rb\x7f\x7fc\r", "ac"},
 	{"keys without a meaning", "a\x1b[5~b\x1b[1;5Dc\x1b[{d\x1bxe\x1béf\x1b\x1b[200~g\r\x1b[201~h\x1b[1\r", "abcdefg\nh"},
+	{"a sequence that ends in no letter", "a\x1b[{\rb\r", "a|b"},
 	{"characters that cannot be held", "a\xffb\ufffdc\ue00ad\ue009é\r", "a?b?c?d?é"},
 	{"leaving", "one\rtwo\x03three\r", "one"},
 	{"leaving by word", "one\r/quit\rtwo\r", "one"},
@@ -99,17 +98,6 @@ func TestHistoryIsBounded(t *testing.T) {
 	}
 	if newest, oldest := h.At(0), h.At(h.Len()-1); h.Len() != mostRecalled || len(newest) != mostRecalled+5 || len(oldest) != 6 {
 		t.Errorf("%d messages, from %d to %d characters", h.Len(), len(oldest), len(newest))
-	}
-}
-
-// What is heard cannot steer the terminal, by its text or by its author's name.
-func TestHeardLineShowsControlsAsEscapes(t *testing.T) {
-	for kind, want := range map[string]string{
-		"posted": `\x1b[2J: \x07`, "edited": `\x1b[2J (edited): \x07`, "reacted": `\x1b[2J \x07`, "skipped": `[\x07]`, "typing": "",
-	} {
-		if got := LineText(control.HeardLine{Kind: kind, Who: "\x1b[2J", Text: "\a"}, true); got != want {
-			t.Errorf("%s is shown as %q, want %q", kind, got, want)
-		}
 	}
 }
 

@@ -26,18 +26,24 @@ type JoinedRoom interface {
 	Hear(ctx context.Context) (control.HeardLine, error)
 }
 
+// LineForm says how what was heard is shown.
+type LineForm struct {
+	Names  bool // with the names of the authors of messages
+	Styled bool // with Markdown rendered for a terminal
+}
+
 // LineText returns the text of what was heard; empty shows nothing. Whatever could
 // steer a terminal is shown as an escape.
-func LineText(h control.HeardLine, names bool) string {
+func LineText(h control.HeardLine, form LineForm) string {
 	who, text := textout.EscapeControls(h.Who), textout.EscapeControls(h.Text)
 	switch h.Kind {
 	case "posted":
-		if !names || who == "" {
-			return text
+		if !form.Names || who == "" {
+			return form.message("", h.Text)
 		}
-		return who + ": " + text
+		return form.message(who+":", h.Text)
 	case "edited":
-		return who + " (edited): " + text
+		return form.message(who+" (edited):", h.Text)
 	case "reacted":
 		if text == "" {
 			return ""
@@ -49,14 +55,29 @@ func LineText(h control.HeardLine, names bool) string {
 	return ""
 }
 
+// message returns a message behind who wrote it. What was rendered in several lines begins on a
+// line of its own, so that its columns are aligned.
+func (f LineForm) message(who, text string) string {
+	shown, gap := textout.EscapeControls(text), " "
+	if f.Styled {
+		if shown = renderMarkdown(text); strings.Contains(shown, "\n") {
+			gap = "\n"
+		}
+	}
+	if who == "" {
+		return shown
+	}
+	return who + gap + shown
+}
+
 // printRoom writes what is heard in a room until ctx is done or the room is gone.
-func printRoom(ctx context.Context, c JoinedRoom, out io.Writer, names bool) {
+func printRoom(ctx context.Context, c JoinedRoom, out io.Writer, form LineForm) {
 	for {
 		h, err := c.Hear(ctx)
 		if err != nil {
 			return
 		}
-		if text := LineText(h, names); text != "" {
+		if text := LineText(h, form); text != "" {
 			fmt.Fprintln(out, text)
 		}
 	}
@@ -70,7 +91,7 @@ func TalkLines(ctx context.Context, c JoinedRoom, in io.Reader, out io.Writer, q
 	defer printer.Wait()
 	hearing, stop := context.WithCancel(ctx)
 	defer stop()
-	printer.Go(func() { printRoom(hearing, c, out, false) })
+	printer.Go(func() { printRoom(hearing, c, out, LineForm{}) })
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, 16<<20)
 	for lines.Scan() {
@@ -86,23 +107,30 @@ func TalkLines(ctx context.Context, c JoinedRoom, in io.Reader, out io.Writer, q
 	return lines.Err()
 }
 
+// ScreenOptions say what a terminal shows beside what is said.
+type ScreenOptions struct {
+	Greeting string
+	Styled   bool       // Markdown is rendered
+	Behind   *TraceView // shown under the answers; nil shows nothing
+}
+
 // TalkTerminal lets a person talk in a terminal with line editing until they
 // leave with Ctrl-D, Ctrl-C or /quit.
-func TalkTerminal(ctx context.Context, c JoinedRoom, in *os.File, out io.Writer, greeting string, behind *TraceView) error {
+func TalkTerminal(ctx context.Context, c JoinedRoom, in *os.File, out io.Writer, screen ScreenOptions) error {
 	state, err := term.MakeRaw(int(in.Fd()))
 	if err != nil {
 		return err
 	}
 	t := OpenTerminal(in, out)
 	defer CloseTerminal(t, in, state, out)
-	fmt.Fprintf(t, "%s\n", greeting)
+	fmt.Fprintf(t, "%s\n", screen.Greeting)
 	var printer sync.WaitGroup
 	defer printer.Wait()
 	hearing, stop := context.WithCancel(ctx)
 	defer stop()
-	printer.Go(func() { printRoom(hearing, c, t, true) })
-	if behind != nil {
-		printer.Go(func() { behind.followRuns(hearing, t) })
+	printer.Go(func() { printRoom(hearing, c, t, LineForm{Names: true, Styled: screen.Styled}) })
+	if screen.Behind != nil {
+		printer.Go(func() { screen.Behind.followRuns(hearing, t) })
 	}
 	return ForEachMessage(ctx, t.ReadMessage, func(text string) error {
 		if err := c.Say(ctx, text); err != nil {
