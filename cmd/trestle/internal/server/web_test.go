@@ -70,7 +70,7 @@ func TestBootReportHasEveryStage(t *testing.T) {
 
 // SECURITY S18
 func TestTerminalShowsNoControlCharacters(t *testing.T) {
-	got := terminal.LineText(control.HeardLine{Kind: "posted", Who: "Ada", Text: "a\x1b[31mb\x07\u009bc\r\nd\te"}, true)
+	got := terminal.LineText(control.HeardLine{Kind: "posted", Who: "Ada", Text: "a\x1b[31mb\x07\u009bc\r\nd\te"}, terminal.LineForm{Names: true})
 	if want := "Ada: a\\x1b[31mb\\x07\\x9bc\\x0d\nd\te"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
