@@ -1,6 +1,9 @@
 package terminal
 
 import (
+	"bytes"
+	"context"
+	"errors"
 	"flag"
 	"os"
 	"strings"
@@ -56,6 +59,33 @@ func TestHeardLineShowsControlsAsEscapes(t *testing.T) {
 			got := LineText(control.HeardLine{Kind: kind, Who: "\x1b[2J", Text: "\a"}, LineForm{Names: true, Styled: styled})
 			testutil.Same(t, kind, want, got)
 		}
+	}
+}
+
+// reasonRoom is a room that knows one reason.
+type reasonRoom struct {
+	JoinedRoom
+	reason string
+	err    error
+}
+
+func (r reasonRoom) Reason(context.Context, string) (string, error) { return r.reason, r.err }
+
+// The reason why a line woke no agent is grey where there are styles, and one line.
+func TestReasonIsShownGrey(t *testing.T) {
+	for _, c := range []struct {
+		room   reasonRoom
+		styled bool
+		want   string
+	}{
+		{reasonRoom{reason: "not \aaddressed"}, true, "␛[90mnot \\x07addressed␛[39m\n"},
+		{reasonRoom{reason: "not addressed"}, false, "not addressed\n"},
+		{reasonRoom{}, true, ""},
+		{reasonRoom{reason: "half", err: errors.New("gone")}, true, ""},
+	} {
+		var screen bytes.Buffer
+		printReason(t.Context(), c.room, "1", &screen, c.styled)
+		testutil.Same(t, c.room.reason, c.want, visible(screen.String()))
 	}
 }
 

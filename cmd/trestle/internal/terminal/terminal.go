@@ -20,8 +20,11 @@ import (
 
 // A JoinedRoom is a place in a room: in this process, or over the socket.
 type JoinedRoom interface {
-	// Say returns once the line is durable.
-	Say(ctx context.Context, text string) error
+	// Say returns the id of the line once it is durable.
+	Say(ctx context.Context, text string) (message string, err error)
+	// Reason waits, for a bounded time, until the agents have judged a message, and returns in one
+	// sentence why it woke none; "" when it woke one, or when that is not known.
+	Reason(ctx context.Context, message string) (string, error)
 	// Hear returns the next thing seen in the room; io.EOF when the room is gone.
 	Hear(ctx context.Context) (control.HeardLine, error)
 }
@@ -83,10 +86,10 @@ func printRoom(ctx context.Context, c JoinedRoom, out io.Writer, form LineForm) 
 	}
 }
 
-// TalkLines has the person say every line of in, each once all is quiet after
-// the one before, and prints what the agents answer. It ends at the end of in,
+// TalkLines has the person say every line of in, each once quiet has returned for
+// the message before, and prints what the agents answer. It ends at the end of in,
 // when everything that was heard is printed.
-func TalkLines(ctx context.Context, c JoinedRoom, in io.Reader, out io.Writer, quiet func(context.Context) error) error {
+func TalkLines(ctx context.Context, c JoinedRoom, in io.Reader, out io.Writer, quiet func(ctx context.Context, message string) error) error {
 	var printer sync.WaitGroup
 	defer printer.Wait()
 	hearing, stop := context.WithCancel(ctx)
@@ -96,10 +99,11 @@ func TalkLines(ctx context.Context, c JoinedRoom, in io.Reader, out io.Writer, q
 	lines.Buffer(nil, 16<<20)
 	for lines.Scan() {
 		if text := strings.TrimSpace(lines.Text()); text != "" {
-			if err := c.Say(ctx, text); err != nil {
+			message, err := c.Say(ctx, text)
+			if err != nil {
 				return err
 			}
-			if err := quiet(ctx); err != nil {
+			if err := quiet(ctx, message); err != nil {
 				return err
 			}
 		}
@@ -133,11 +137,28 @@ func TalkTerminal(ctx context.Context, c JoinedRoom, in *os.File, out io.Writer,
 		printer.Go(func() { screen.Behind.followRuns(hearing, t) })
 	}
 	return ForEachMessage(ctx, t.ReadMessage, func(text string) error {
-		if err := c.Say(ctx, text); err != nil {
+		message, err := c.Say(ctx, text)
+		if err != nil {
 			fmt.Fprintf(t, "not said: %v\n", err)
+			return nil
 		}
+		printer.Go(func() { printReason(hearing, c, message, t, screen.Styled) })
 		return nil
 	})
+}
+
+// printReason writes why a message woke no agent, grey if styled. What cannot be found out is
+// not written.
+func printReason(ctx context.Context, c JoinedRoom, message string, out io.Writer, styled bool) {
+	reason, err := c.Reason(ctx, message)
+	if err != nil || reason == "" {
+		return
+	}
+	reason = textout.EscapeControls(reason)
+	if styled {
+		reason = "\x1b[90m" + reason + "\x1b[39m"
+	}
+	fmt.Fprintln(out, reason)
 }
 
 // ForEachMessage calls say with every message that next returns until the person leaves
