@@ -36,7 +36,7 @@ func (a *CommandHandler) explain(x MessageOutcome) string {
 	case x.Reason == "":
 		return who + " has not looked at it yet."
 	case !x.Woke:
-		return who + " read it and did not answer: " + reasonWords(x.Reason) + "."
+		return who + " read it and did not answer: " + ReasonWords(x.Reason) + "."
 	}
 	var b strings.Builder
 	verb := "said nothing"
@@ -46,7 +46,7 @@ func (a *CommandHandler) explain(x MessageOutcome) string {
 	if x.Stop == "" {
 		verb = "is thinking"
 	}
-	fmt.Fprintf(&b, "%s %s. It woke because %s.", who, verb, reasonWords(x.Reason))
+	fmt.Fprintf(&b, "%s %s. It woke because %s.", who, verb, ReasonWords(x.Reason))
 	if len(x.Acts) > 0 {
 		fmt.Fprintf(&b, " It used %s.", spaces.PlainText(joined(x.usedWords())))
 	}
@@ -79,8 +79,8 @@ func (x *MessageOutcome) usedWords() []string {
 	return words
 }
 
-// reasonWords says the gate's word on a message as people say it.
-func reasonWords(reason string) string {
+// ReasonWords returns the gate's word on a message as a part of a sentence.
+func ReasonWords(reason string) string {
 	if words, ok := reasons[reason]; ok {
 		return words
 	}

@@ -25,6 +25,7 @@ where i.agent = $1 and i.circle = $2 and i.space = $3 and i.seq <= $4 order by i
 order by started desc, id desc limit 1`
 	modelOfCycle engine.QueryText = `select model from cycles where id = $1`
 	causeOf      engine.QueryText = `select actor, cause, seq from events where id = $1`
+	rowOfMind    engine.QueryText = `select state, reason from inbox where agent = $1 and circle = $2 and space = $3 and seq = $4`
 )
 
 const (
@@ -147,6 +148,44 @@ func (b RoomInspector) Last(ctx context.Context, space spaces.SpaceID, about spa
 		return nil, fmt.Errorf("read outcomes in %s: %w", space, err)
 	}
 	return told, nil
+}
+
+// MessageRows returns the rows of the message at ref, of the minds of its room. It reports false
+// for an unknown message and for a command, which is no message to agents.
+func (b RoomInspector) MessageRows(ctx context.Context, space spaces.SpaceID, ref spaces.MessageRef) (rows []spaces.InboxRow, known bool, err error) {
+	err = b.engine.View(ctx, func(ctx context.Context, src engine.QueryReader) error {
+		id, err := tables.MessageEventAt(ctx, src, space, ref)
+		if err != nil || id == "" {
+			return err
+		}
+		e, err := tables.EventByID(ctx, src, id)
+		if err != nil || e == nil {
+			return err
+		}
+		if said, ok := e.Body.(spaces.MessagePosted); !ok || said.Command != "" {
+			return nil
+		}
+		known = true
+		minds, err := engine.AllRows(ctx, src, tables.LiveMinds, []any{string(space)}, tables.ScanMind)
+		if err != nil {
+			return err
+		}
+		for _, m := range minds {
+			r := spaces.InboxRow{Mind: m, Space: space, Seq: e.Seq, Event: id}
+			found, err := engine.ScanRow(ctx, src, rowOfMind, []any{string(m.Agent), string(m.Circle), string(space), e.Seq}, &r.State, &r.Reason)
+			if err != nil {
+				return fmt.Errorf("%s: %w", m, err)
+			}
+			if found {
+				rows = append(rows, r)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, false, fmt.Errorf("read rows of a message in %s: %w", space, err)
+	}
+	return rows, known, nil
 }
 
 // Contexts implements [commands.RoomInspector].

@@ -80,6 +80,39 @@ func TestChatSaysHowAgentsAreWoken(t *testing.T) {
 	}
 }
 
+// A line that wakes no agent is answered with the reason, through a running process and without
+// one; a command and a line that wakes an agent are not.
+func TestChatSaysWhyALineWakesNoAgent(t *testing.T) {
+	const unnamed = "not addressed: no agent of this room was named; write @Ada or @Max for an answer"
+	for name, running := range map[string]bool{"running": true, "alone": false} {
+		t.Run(name, func(t *testing.T) {
+			s := stage0(t)
+			s.write(t, "agents: {ada: {name: Ada}, max: {name: Max}}\nspaces: {den: {agents: [ada, max]}}\n", 0o600)
+			if running {
+				s.serve(t)
+			}
+			for _, c := range []struct{ text, want string }{
+				{"hello", unnamed},
+				{"@Ada hello", ""},
+				{"/help", ""},
+				{"/mute", ""},
+				{"hello again", "not answered: no agent was woken (Ada: the agent is muted here; Max: the agent is muted here)"},
+			} {
+				_, errs, code := s.do(t, c.text+"\n", "chat", "-q")
+				var told []string
+				for line := range strings.Lines(errs) {
+					if strings.HasPrefix(line, "not ") {
+						told = append(told, strings.TrimSpace(line))
+					}
+				}
+				if got := strings.Join(told, "|"); code != apperr.Done || got != c.want {
+					t.Errorf("%q: exit %s, told %q, want %q", c.text, code, got, c.want)
+				}
+			}
+		})
+	}
+}
+
 // ECOSYSTEM 3.2: in a room of several agents the terminal shows who of them speaks;
 // people's words from another chat say so themselves.
 func TestChatShowsWhichAgentSpeaks(t *testing.T) {
@@ -99,14 +132,15 @@ func TestChatShowsWhichAgentSpeaks(t *testing.T) {
 	}()
 	<-far.Opened
 	for _, name := range []string{"Max", "Ada"} {
-		testutil.OK(t, far.Say(ctx, "@"+name+" hello"))
+		_, err := far.Say(ctx, "@"+name+" hello")
+		testutil.OK(t, err)
 		for {
 			h, err := far.Hear(ctx)
 			testutil.OK(t, err)
 			if h.Kind != "posted" {
 				continue
 			}
-			if got, want := terminal.LineText(h, true), name+": (offline model) You said"; !strings.HasPrefix(got, want) {
+			if got, want := terminal.LineText(h, terminal.LineForm{Names: true}), name+": (offline model) You said"; !strings.HasPrefix(got, want) {
 				t.Errorf("shown is %q, want %q", got, want)
 			}
 			break
@@ -132,7 +166,7 @@ func TestChatNamesWhoActs(t *testing.T) {
 		for _, shown := range []local.RoomEvent{
 			local.MessagePosted{Text: "hi"}, local.MessagePosted{From: "Ada", Text: "hi"}, local.MessagePosted{From: "Lee (Telegram)", Text: "**Lee** (Telegram): hi"}, local.ReactionSet{Emoji: "👍"},
 		} {
-			got = append(got, terminal.LineText(place.Line(shown), true))
+			got = append(got, terminal.LineText(place.Line(shown), terminal.LineForm{Names: true}))
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("shown in\n%s(-want +got):\n%s", text, diff)

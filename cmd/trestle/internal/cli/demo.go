@@ -181,7 +181,7 @@ func (cmd demoCommand) showDemo(ctx context.Context, s *server.Server, stage *de
 				leave()
 			}
 		}()
-		return sayTyped(ctx, s, in)
+		return sayTyped(ctx, s, in, t)
 	})
 	g.Go(func() error { <-ctx.Done(); return nil })
 	return g.Wait()
@@ -272,16 +272,30 @@ func (cmd demoCommand) demoInput(t *timelineWriter) (in typing, restore func(), 
 	}
 	screen := terminal.OpenTerminal(file, cmd.Out)
 	t.out = screen
-	return typing{terminal.MessageReader(screen), true}, func() { terminal.CloseTerminal(screen, file, state, cmd.Out) }, nil
+	return typing{screen.ReadMessage, true}, func() { terminal.CloseTerminal(screen, file, state, cmd.Out) }, nil
 }
 
 // sayTyped posts typed lines as the person in the demo's room. A read cannot be interrupted, so
 // one may remain when the program ends.
-func sayTyped(ctx context.Context, s *server.Server, in typing) error {
+func sayTyped(ctx context.Context, s *server.Server, in typing, t *timelineWriter) error {
 	place, err := s.EnterRoom(ctx, demoRoom)
 	if err != nil {
 		return err
 	}
 	defer s.Leave(ctx, place)
-	return terminal.ForEachMessage(ctx, in.next, func(text string) error { return place.Say(ctx, text) })
+	ctx, leave := context.WithCancel(ctx)
+	var reasons sync.WaitGroup
+	defer reasons.Wait()
+	defer leave()
+	return terminal.ForEachMessage(ctx, in.next, func(text string) error {
+		message, err := place.Say(ctx, text)
+		if err == nil {
+			reasons.Go(func() {
+				if reason, err := place.Reason(ctx, message); err == nil && reason != "" {
+					t.tell(demoRoom, reason)
+				}
+			})
+		}
+		return err
+	})
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/server"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/storeopen"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/terminal"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/store/engine"
@@ -138,11 +139,18 @@ func missingParts(s *server.Server) (text string) {
 // shown in a terminal under them, and else on stderr: stdout is the answer.
 func (cmd runCommand) talk(ctx context.Context, c terminal.JoinedRoom, quiet func(context.Context) error, greeting string, behind *terminal.TraceView) error {
 	if cmd.input() == inputTerminal {
-		return terminal.TalkTerminal(ctx, c, cmd.In.(*os.File), cmd.Out, greeting, behind)
+		return terminal.TalkTerminal(ctx, c, cmd.In.(*os.File), cmd.Out, terminal.ScreenOptions{Greeting: greeting, Styled: cmd.coloured(), Behind: behind})
 	}
-	return terminal.TalkLines(ctx, c, cmd.In, cmd.Out, func(ctx context.Context) error {
+	return terminal.TalkLines(ctx, c, cmd.In, cmd.Out, func(ctx context.Context, message string) error {
 		if err := quiet(ctx); err != nil {
 			return err
+		}
+		reason, err := c.Reason(ctx, message)
+		if err != nil {
+			return err
+		}
+		if reason != "" {
+			fmt.Fprintln(cmd.Err, textout.EscapeControls(reason))
 		}
 		lines, err := behind.News(ctx)
 		for _, l := range lines {

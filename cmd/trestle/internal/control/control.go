@@ -34,7 +34,8 @@ import (
 //	POST /import    {"file","account","chat",…} → the job that was added
 //	POST /backfill  {"space","since"} → the job that was added
 //	POST /backup    {"file"} → the job that was added, with "partial"
-//	POST /chat/say  {"space","text","as"}     → {}
+//	POST /chat/say  {"space","text","as"}     → {"message"}
+//	POST /chat/reason {"space","message"}     → {"reason"}, once the agents have judged the message
 //	POST /chat/quiet {"space","mark"}         → {}, once nothing is under way; the stream then shows {"kind":"quiet","text":mark}
 //	GET  /chat?space=NAME                     → stream of {"kind","who","text",…}
 //	POST /problems/ack {"id","seconds"}       → {"quiet","until"}
@@ -58,6 +59,22 @@ type SayRequest struct {
 	Space string `json:"space"`
 	Text  string `json:"text"`
 	As    string `json:"as,omitempty"`
+}
+
+// SayAnswer has the id of the line.
+type SayAnswer struct {
+	Message string `json:"message"`
+}
+
+// ReasonRequest asks why a line woke no agent.
+type ReasonRequest struct {
+	Space   string `json:"space"`
+	Message string `json:"message"`
+}
+
+// ReasonAnswer has the reason in words; empty when an agent was woken.
+type ReasonAnswer struct {
+	Reason string `json:"reason"`
 }
 
 // QuietRequest asks for a mark in a room once no work is under way.

@@ -57,6 +57,7 @@ func (ctl controlServer) controlHandler() http.Handler {
 	mux.HandleFunc("POST /backfill", control.HandleJSON(ctl.addBackfill))
 	mux.HandleFunc("POST /backup", control.HandleJSON(ctl.addBackup))
 	mux.HandleFunc("POST /chat/say", control.HandleJSON(ctl.say))
+	mux.HandleFunc("POST /chat/reason", control.HandleJSON(ctl.sayReason))
 	mux.HandleFunc("POST /chat/quiet", control.HandleJSON(ctl.sayQuiet))
 	mux.HandleFunc("GET /chat", ctl.serveChat)
 	mux.HandleFunc("GET /doctor", ctl.serveDoctor)
@@ -67,12 +68,21 @@ func (ctl controlServer) controlHandler() http.Handler {
 }
 
 // say records a line that a person wrote in a terminal.
-func (ctl controlServer) say(ctx context.Context, q control.SayRequest) (control.EmptyAnswer, error) {
+func (ctl controlServer) say(ctx context.Context, q control.SayRequest) (a control.SayAnswer, err error) {
 	room, err := ctl.FindRoom(q.Space)
 	if err == nil {
-		_, err = ctl.rooms.Say(ctx, TerminalPerson(q.As), local.HumanLine{Chat: room.Key, Text: q.Text})
+		a.Message, err = ctl.rooms.Say(ctx, TerminalPerson(q.As), local.HumanLine{Chat: room.Key, Text: q.Text})
 	}
-	return control.EmptyAnswer{}, err
+	return a, err
+}
+
+// sayReason waits until a line was judged and returns why it woke no agent.
+func (ctl controlServer) sayReason(ctx context.Context, q control.ReasonRequest) (a control.ReasonAnswer, err error) {
+	room, err := ctl.FindRoom(q.Space)
+	if err == nil {
+		a.Reason, err = waitReason(ctx, ctl.SpaceManager, room.Key, q.Message)
+	}
+	return a, err
 }
 
 // sayQuiet waits until no work is in progress and shows that in a room.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/activity/access"
+	"github.com/trestle-bridge/trestle/activity/commands"
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/adapters/local"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
@@ -18,6 +19,7 @@ import (
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/textformat"
+	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -185,10 +187,79 @@ type LocalRoom struct {
 	Who     adapters.Person // who speaks there
 }
 
-// Say records a line of the person at the terminal and returns once it is committed.
-func (s *LocalRoom) Say(ctx context.Context, text string) error {
-	_, err := s.Spaces.rooms.Say(ctx, s.Who, local.HumanLine{Chat: s.Room.Key, Text: text})
-	return err
+// Say records a line of the person at the terminal and returns its id once it is committed.
+func (s *LocalRoom) Say(ctx context.Context, text string) (string, error) {
+	return s.Spaces.rooms.Say(ctx, s.Who, local.HumanLine{Chat: s.Room.Key, Text: text})
+}
+
+// Reason waits until the agents have judged a message and returns why it woke none; see
+// [terminal.JoinedRoom].
+func (s *LocalRoom) Reason(ctx context.Context, message string) (string, error) {
+	return waitReason(ctx, s.Spaces, s.Room.Key, message)
+}
+
+// How long a message that no agent has judged is waited for, and how often the store is asked. An
+// agent that is in a run judges what came meanwhile when the run ends.
+const (
+	reasonPatience = 10 * time.Second
+	reasonInterval = 50 * time.Millisecond
+)
+
+// waitReason waits until every agent of a room of the terminal has judged a message, and returns
+// why it woke none; "" when it woke one, or when an agent has not judged it in time.
+func waitReason(ctx context.Context, sm *SpaceManager, room, message string) (string, error) {
+	placed, err := sm.mapping.Resolve(ctx, LocalAccount, room)
+	if err != nil || len(placed) == 0 {
+		return "", err
+	}
+	ref := spaces.MessageRef{Account: LocalAccount, Chat: room, Message: message}
+	look := time.NewTicker(reasonInterval)
+	defer look.Stop()
+	for end := time.Now().Add(reasonPatience); ; {
+		rows, known, err := sm.border.MessageRows(ctx, placed[0].Space, ref)
+		if err != nil || !known {
+			return "", err
+		}
+		ready := func(r spaces.InboxRow) bool { return r.State == spaces.RowReady }
+		other := func(r spaces.InboxRow) bool { return r.State != spaces.RowReady && r.State != spaces.RowIgnored }
+		switch {
+		case slices.ContainsFunc(rows, other): // one was woken
+			return "", nil
+		case !slices.ContainsFunc(rows, ready):
+			return reasonText(sm.Config(), rows), nil
+		case time.Now().After(end):
+			return "", nil
+		}
+		select {
+		case <-ctx.Done():
+			return "", context.Cause(ctx)
+		case <-look.C:
+		}
+	}
+}
+
+// reasonText returns why a message woke no agent, in one sentence.
+func reasonText(c *config.Config, rows []spaces.InboxRow) string {
+	if len(rows) == 0 {
+		return "not answered: no agent is in this room"
+	}
+	var unnamed, others []string
+	for _, r := range rows {
+		name := string(r.Mind.Agent)
+		if a, ok := c.Agent(name); ok {
+			name = a.Name
+		}
+		switch r.Reason {
+		case shell.GateAmbient, shell.GateNone, shell.GateSeen, shell.GateSampled:
+			unnamed = append(unnamed, "@"+name)
+		default:
+			others = append(others, name+": "+commands.ReasonWords(r.Reason))
+		}
+	}
+	if len(unnamed) > 0 {
+		return "not addressed: no agent of this room was named; write " + textout.JoinOr(unnamed) + " for an answer"
+	}
+	return "not answered: no agent was woken (" + strings.Join(others, "; ") + ")"
 }
 
 // Leave closes the room for the terminal. A room with other chats stops sending to the

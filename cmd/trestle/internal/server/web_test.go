@@ -2,6 +2,7 @@ package server
 
 import (
 	"io"
+	"strings"
 	"testing"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/terminal"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/spaces"
 )
 
 // PRD-5.3-5, PRD-5.3-A3: what failed is named, and healthy means that it hears.
@@ -70,8 +72,31 @@ func TestBootReportHasEveryStage(t *testing.T) {
 
 // SECURITY S18
 func TestTerminalShowsNoControlCharacters(t *testing.T) {
-	got := terminal.LineText(control.HeardLine{Kind: "posted", Who: "Ada", Text: "a\x1b[31mb\x07\u009bc\r\nd\te"}, true)
+	got := terminal.LineText(control.HeardLine{Kind: "posted", Who: "Ada", Text: "a\x1b[31mb\x07\u009bc\r\nd\te"}, terminal.LineForm{Names: true})
 	if want := "Ada: a\\x1b[31mb\\x07\\x9bc\\x0d\nd\te"; got != want {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// The reason why a message woke no agent is one sentence: whom to name, or else what each agent
+// is held back by.
+func TestReasonIsOneSentence(t *testing.T) {
+	c := &config.Config{Agents: []config.AgentEntry{{ID: "ada", Name: "Ada"}, {ID: "max", Name: "Max"}}}
+	const whom = "not addressed: no agent of this room was named; write "
+	for want, rows := range map[string][]string{
+		"not answered: no agent is in this room": nil,
+		whom + "@Ada for an answer":              {"ada:ambient"},
+		whom + "@Ada or @Max for an answer":      {"ada:wake_none", "max:seen"},
+		whom + "@gone for an answer":             {"gone:sampled", "max:muted"},
+		"not answered: no agent was woken (Ada: the agent is muted here; Max: its sender wrote more in a minute than is looked at)": {"ada:muted", "max:rate"},
+	} {
+		var all []spaces.InboxRow
+		for _, r := range rows {
+			agent, reason, _ := strings.Cut(r, ":")
+			all = append(all, spaces.InboxRow{Mind: spaces.Mind{Agent: spaces.AgentID(agent)}, State: spaces.RowIgnored, Reason: reason})
+		}
+		if got := reasonText(c, all); got != want {
+			t.Errorf("%v: %q, want %q", rows, got, want)
+		}
 	}
 }

@@ -51,8 +51,17 @@ func (f *RemoteRoom) ReadStream(ctx context.Context, body io.Reader) error {
 }
 
 // Say has the other process take the line.
-func (f *RemoteRoom) Say(ctx context.Context, text string) error {
-	return f.control.Post(ctx, "/chat/say", control.SayRequest{Space: f.room, Text: text, As: f.as}, &control.EmptyAnswer{})
+func (f *RemoteRoom) Say(ctx context.Context, text string) (string, error) {
+	var a control.SayAnswer
+	err := f.control.Post(ctx, "/chat/say", control.SayRequest{Space: f.room, Text: text, As: f.as}, &a)
+	return a.Message, err
+}
+
+// Reason asks the other process why a message woke no agent.
+func (f *RemoteRoom) Reason(ctx context.Context, message string) (string, error) {
+	var a control.ReasonAnswer
+	err := f.control.Post(ctx, "/chat/reason", control.ReasonRequest{Space: f.room, Message: message}, &a)
+	return a.Reason, err
 }
 
 // Hear returns the next thing seen in the room.

@@ -11,7 +11,6 @@ import (
 	"os"
 	"strings"
 	"sync"
-	"unicode/utf8"
 
 	"golang.org/x/term"
 
@@ -21,65 +20,90 @@ import (
 
 // A JoinedRoom is a place in a room: in this process, or over the socket.
 type JoinedRoom interface {
-	// Say returns once the line is durable.
-	Say(ctx context.Context, text string) error
+	// Say returns the id of the line once it is durable.
+	Say(ctx context.Context, text string) (message string, err error)
+	// Reason waits, for a bounded time, until the agents have judged a message, and returns in one
+	// sentence why it woke none; "" when it woke one, or when that is not known.
+	Reason(ctx context.Context, message string) (string, error)
 	// Hear returns the next thing seen in the room; io.EOF when the room is gone.
 	Hear(ctx context.Context) (control.HeardLine, error)
 }
 
+// LineForm says how what was heard is shown.
+type LineForm struct {
+	Names  bool // with the names of the authors of messages
+	Styled bool // with Markdown rendered for a terminal
+}
+
 // LineText returns the text of what was heard; empty shows nothing. Whatever could
 // steer a terminal is shown as an escape.
-func LineText(h control.HeardLine, names bool) string {
-	text := textout.EscapeControls(h.Text)
+func LineText(h control.HeardLine, form LineForm) string {
+	who, text := textout.EscapeControls(h.Who), textout.EscapeControls(h.Text)
 	switch h.Kind {
 	case "posted":
-		if !names || h.Who == "" {
-			return text
+		if !form.Names || who == "" {
+			return form.message("", h.Text)
 		}
-		return h.Who + ": " + text
+		return form.message(who+":", h.Text)
 	case "edited":
-		return h.Who + " (edited): " + text
+		return form.message(who+" (edited):", h.Text)
 	case "reacted":
-		if h.Text == "" {
+		if text == "" {
 			return ""
 		}
-		return h.Who + " " + text
+		return who + " " + text
 	case "skipped":
 		return "[" + text + "]"
 	}
 	return ""
 }
 
+// message returns a message behind who wrote it. What was rendered in several lines begins on a
+// line of its own, so that its columns are aligned.
+func (f LineForm) message(who, text string) string {
+	shown, gap := textout.EscapeControls(text), " "
+	if f.Styled {
+		if shown = renderMarkdown(text); strings.Contains(shown, "\n") {
+			gap = "\n"
+		}
+	}
+	if who == "" {
+		return shown
+	}
+	return who + gap + shown
+}
+
 // printRoom writes what is heard in a room until ctx is done or the room is gone.
-func printRoom(ctx context.Context, c JoinedRoom, out io.Writer, names bool) {
+func printRoom(ctx context.Context, c JoinedRoom, out io.Writer, form LineForm) {
 	for {
 		h, err := c.Hear(ctx)
 		if err != nil {
 			return
 		}
-		if text := LineText(h, names); text != "" {
+		if text := LineText(h, form); text != "" {
 			fmt.Fprintln(out, text)
 		}
 	}
 }
 
-// TalkLines has the person say every line of in, each once all is quiet after
-// the one before, and prints what the agents answer. It ends at the end of in,
+// TalkLines has the person say every line of in, each once quiet has returned for
+// the message before, and prints what the agents answer. It ends at the end of in,
 // when everything that was heard is printed.
-func TalkLines(ctx context.Context, c JoinedRoom, in io.Reader, out io.Writer, quiet func(context.Context) error) error {
+func TalkLines(ctx context.Context, c JoinedRoom, in io.Reader, out io.Writer, quiet func(ctx context.Context, message string) error) error {
 	var printer sync.WaitGroup
 	defer printer.Wait()
 	hearing, stop := context.WithCancel(ctx)
 	defer stop()
-	printer.Go(func() { printRoom(hearing, c, out, false) })
+	printer.Go(func() { printRoom(hearing, c, out, LineForm{}) })
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, 16<<20)
 	for lines.Scan() {
 		if text := strings.TrimSpace(lines.Text()); text != "" {
-			if err := c.Say(ctx, text); err != nil {
+			message, err := c.Say(ctx, text)
+			if err != nil {
 				return err
 			}
-			if err := quiet(ctx); err != nil {
+			if err := quiet(ctx, message); err != nil {
 				return err
 			}
 		}
@@ -87,34 +111,58 @@ func TalkLines(ctx context.Context, c JoinedRoom, in io.Reader, out io.Writer, q
 	return lines.Err()
 }
 
+// ScreenOptions say what a terminal shows beside what is said.
+type ScreenOptions struct {
+	Greeting string
+	Styled   bool       // Markdown is rendered
+	Behind   *TraceView // shown under the answers; nil shows nothing
+}
+
 // TalkTerminal lets a person talk in a terminal with line editing until they
 // leave with Ctrl-D, Ctrl-C or /quit.
-func TalkTerminal(ctx context.Context, c JoinedRoom, in *os.File, out io.Writer, greeting string, behind *TraceView) error {
+func TalkTerminal(ctx context.Context, c JoinedRoom, in *os.File, out io.Writer, screen ScreenOptions) error {
 	state, err := term.MakeRaw(int(in.Fd()))
 	if err != nil {
 		return err
 	}
 	t := OpenTerminal(in, out)
 	defer CloseTerminal(t, in, state, out)
-	fmt.Fprintf(t, "%s\n", greeting)
+	fmt.Fprintf(t, "%s\n", screen.Greeting)
 	var printer sync.WaitGroup
 	defer printer.Wait()
 	hearing, stop := context.WithCancel(ctx)
 	defer stop()
-	printer.Go(func() { printRoom(hearing, c, t, true) })
-	if behind != nil {
-		printer.Go(func() { behind.followRuns(hearing, t) })
+	printer.Go(func() { printRoom(hearing, c, t, LineForm{Names: true, Styled: screen.Styled}) })
+	if screen.Behind != nil {
+		printer.Go(func() { screen.Behind.followRuns(hearing, t) })
 	}
-	return ForEachMessage(ctx, MessageReader(t), func(text string) error {
-		if err := c.Say(ctx, text); err != nil {
+	return ForEachMessage(ctx, t.ReadMessage, func(text string) error {
+		message, err := c.Say(ctx, text)
+		if err != nil {
 			fmt.Fprintf(t, "not said: %v\n", err)
+			return nil
 		}
+		printer.Go(func() { printReason(hearing, c, message, t, screen.Styled) })
 		return nil
 	})
 }
 
-// ForEachMessage calls say with every line that next returns until the person leaves
-// with /quit or at the end of the lines. A read from a terminal cannot be
+// printReason writes why a message woke no agent, grey if styled. What cannot be found out is
+// not written.
+func printReason(ctx context.Context, c JoinedRoom, message string, out io.Writer, styled bool) {
+	reason, err := c.Reason(ctx, message)
+	if err != nil || reason == "" {
+		return
+	}
+	reason = textout.EscapeControls(reason)
+	if styled {
+		reason = "\x1b[90m" + reason + "\x1b[39m"
+	}
+	fmt.Fprintln(out, reason)
+}
+
+// ForEachMessage calls say with every message that next returns until the person leaves
+// with /quit or at the end of the messages. A read from a terminal cannot be
 // interrupted, so one may be left behind when ctx ends, which is when the
 // program does.
 func ForEachMessage(ctx context.Context, next func() (string, error), say func(text string) error) error {
@@ -152,49 +200,6 @@ func ForEachMessage(ctx context.Context, next func() (string, error), say func(t
 			}
 			if err := say(text); err != nil {
 				return err
-			}
-		}
-	}
-}
-
-// OpenTerminal returns a terminal with line editing as wide as in's window, which
-// is asked to mark what is pasted.
-func OpenTerminal(in *os.File, out io.Writer) *term.Terminal {
-	t := term.NewTerminal(struct {
-		io.Reader
-		io.Writer
-	}{in, out}, "you: ")
-	if width, height, err := term.GetSize(int(in.Fd())); err == nil && width > 0 {
-		_ = t.SetSize(width, height) // it stays as wide as it was
-	}
-	t.SetBracketedPasteMode(true)
-	return t
-}
-
-// CloseTerminal puts the terminal back as it was found, behind the prompt.
-func CloseTerminal(t *term.Terminal, in *os.File, was *term.State, out io.Writer) {
-	t.SetBracketedPasteMode(false)
-	_ = term.Restore(int(in.Fd()), was) // the terminal may be gone
-	fmt.Fprintln(out)
-}
-
-// mostTyped is how many characters of a line the line editing keeps: it drops what
-// is typed behind them.
-const mostTyped = 4096
-
-// MessageReader returns a function that reads the messages typed in t: a line each,
-// and the lines of a pasted text with the line they end in as one.
-func MessageReader(t *term.Terminal) func() (string, error) {
-	return func() (string, error) {
-		var pasted []string
-		for {
-			line, err := t.ReadLine()
-			if utf8.RuneCountInString(line) >= mostTyped {
-				fmt.Fprintf(t, "[a line holds %d characters; what came behind them is not in it. For longer ones: trestle chat < FILE]\n", mostTyped)
-			}
-			pasted = append(pasted, line)
-			if !errors.Is(err, term.ErrPasteIndicator) {
-				return strings.Join(pasted, "\n"), err
 			}
 		}
 	}
