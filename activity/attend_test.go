@@ -207,6 +207,10 @@ func TestAMuteIsForWhoDecides(t *testing.T) {
 		ask(commands.CommandRequest{Command: command, Args: args, Who: owner})
 	}
 	ask(commands.CommandRequest{Command: "mute", Args: "ada", Direct: true})
+	for _, words := range []string{"mute ada 2h", "mute 1 day", "mute for 45 min", "status", "mute ada for 0h", "unmute"} {
+		command, args, _ := strings.Cut(words, " ")
+		ask(commands.CommandRequest{Command: command, Args: args, Who: owner})
+	}
 	want := `mute : In a room of several people only an admin or the owner may do that.
 mute @Max: max follows this room in silence until somebody writes ` + "`!unmute`" + `. What is said is remembered.
 mute zed: No agent of that name is in this room.
@@ -218,6 +222,13 @@ unmute ada: ada may speak here again.
 unmute : max may speak here again.
 unmute : Nobody is muted here.
 mute ada: ada follows this room in silence until somebody writes ` + "`/unmute`" + `. What is said is remembered.
+mute ada 2h: ada follows this room in silence for 2 hours or until somebody writes ` + "`!unmute`" + `. What is said is remembered.
+mute 1 day: ada and max follow this room in silence for 1 day or until somebody writes ` + "`!unmute`" + `. What is said is remembered.
+mute for 45 min: ada and max follow this room in silence for 45 minutes or until somebody writes ` + "`!unmute`" + `. What is said is remembered.
+status : - **ada** is muted here for another 45 minutes. Nothing to do here today
+- **max** is muted here for another 45 minutes. Nothing to do here today
+mute ada for 0h: No agent of that name is in this room.
+unmute : ada and max may speak here again.
 `
 	if diff := cmp.Diff(want, b.String()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -225,6 +236,7 @@ mute ada: ada follows this room in silence until somebody writes ` + "`/unmute`"
 	order := []string{
 		"mute hubmax true", "halt hubmax", "mute hub true", "halt hub", "mute hub true", "halt hub",
 		"mute hubada false", "mute hub false", "mute hub false", "mute hubada true", "halt hubada",
+		"mute hubada true", "halt hubada", "mute hub true", "halt hub", "mute hub true", "halt hub", "mute hub false",
 	}
 	testutil.Same(t, "done", order, r.order)
 }

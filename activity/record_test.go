@@ -1,6 +1,7 @@
 package activity
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -514,8 +515,12 @@ func (r *record) Mute(ctx context.Context, m spaces.MuteRequest) (changed []spac
 	err = r.locked(ctx, func() {
 		r.order = append(r.order, fmt.Sprint("mute ", m.Space, m.Agent, " ", !m.Lifted))
 		for i := range r.now.Agents {
-			if n := &r.now.Agents[i]; (m.Agent == "" || m.Agent == n.Agent) && n.Muted == m.Lifted {
-				n.Muted = !m.Lifted
+			n, until := &r.now.Agents[i], cmp.Or(m.Until, spaces.MutedForGood)
+			if m.Lifted {
+				until = time.Time{}
+			}
+			if (m.Agent == "" || m.Agent == n.Agent) && !n.MutedUntil.Equal(until) {
+				n.MutedUntil = until
 				changed = append(changed, n.Agent)
 			}
 		}

@@ -96,7 +96,7 @@ var ends = map[string]string{
 
 // judge says what the message means to the agent when no limit is reached.
 func (g Gate) judge(j spaces.GateInput, e spaces.Event, said spaces.MessagePosted) (wake bool, reason string) {
-	if j.Uplink.Muted {
+	if j.Uplink.Muted(j.At) {
 		return false, GateMuted
 	}
 	if wake, reason := g.awaited(j, e); reason != "" {

@@ -110,7 +110,7 @@ func TestWhoIsMutedFollowsInSilence(t *testing.T) {
 	play(t, m, func(w *world) {
 		hall, den := w.room("hall", with("Ada")), w.room("den", with("Ada"))
 		mute := func(lifted bool) {
-			changed, err := w.store.Shell().Mute(w.t.Context(), spaces.MuteRequest{Space: hall, Lifted: lifted})
+			changed, err := w.store.Shell().Mute(w.t.Context(), spaces.MuteRequest{Space: hall, Lifted: lifted, At: time.Now()})
 			if err != nil || len(changed) != 1 {
 				t.Errorf("muted are %v: %v", changed, err)
 			}

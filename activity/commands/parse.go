@@ -32,7 +32,7 @@ func CommandMenu() []adapters.CommandMenuEntry {
 		{Name: CommandStatus, Help: "what I am doing"},
 		{Name: CommandStop, Help: "stop what I am doing, now"},
 		{Name: CommandNew, Help: "begin a fresh conversation here"},
-		{Name: CommandMute, Help: "follow this room in silence"},
+		{Name: CommandMute, Help: "follow this room in silence, for good or for a time such as 2h"},
 		{Name: CommandUnmute, Help: "speak here again"},
 		{Name: CommandWhy, Help: "why I answered, or did not"},
 		{Name: CommandContext, Help: "how much I have in mind, and of what"},

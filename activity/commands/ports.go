@@ -72,15 +72,16 @@ type RoomStatus struct {
 
 // AgentStatus is one agent in a room.
 type AgentStatus struct {
-	Agent     spaces.AgentID
-	Since     time.Time // when its run here began; zero when it rests
-	Asleep    time.Time // until when it sleeps; zero when it does not
-	Muted     bool      // it follows the room in silence
-	Runs      int       // in this room, since the day began
-	Cancelled int       // of them stopped by a person
-	Failed    int       // of them ended by a fault or a limit
-	Denials   int
-	Usage     spaces.TokenUsage // in this room, since the day began
+	Agent  spaces.AgentID
+	Since  time.Time // when its run here began; zero when it rests
+	Asleep time.Time // until when it sleeps; zero when it does not
+	// MutedUntil is until when it follows the room in silence; see [spaces.Uplink].
+	MutedUntil time.Time
+	Runs       int // in this room, since the day began
+	Cancelled  int // of them stopped by a person
+	Failed     int // of them ended by a fault or a limit
+	Denials    int
+	Usage      spaces.TokenUsage // in this room, since the day began
 }
 
 // MessageOutcome is what became of a message with one agent.
