@@ -306,6 +306,26 @@ func TestWhatPeopleAreTold(t *testing.T) {
 	testutil.Same(t, "people are told", string(want), b.String())
 }
 
+// PLATFORMS 2: what is typed behind the app's own slash command is a command or none: an
+// unknown word is answered by what there is, and is no message to an agent.
+func TestAWordThatIsNoCommandAsksForHelp(t *testing.T) {
+	for word, want := range map[string]adapters.ChatCommand{
+		"status": {Name: "status", Args: "x", Only: true}, "letin": {Name: "letin", Args: "x", Only: true}, "ack": {Name: "ack", Args: "x", Only: true},
+		"weather": {Name: "help", Args: "weather", Only: true},
+	} {
+		got := commands.ParseCommand(adapters.BotAccount{}, adapters.IncomingMessage{Command: &adapters.ChatCommand{Name: word, Args: "x", Only: true}})
+		testutil.Same(t, word, &want, got)
+	}
+	other := &adapters.ChatCommand{Name: "deploy"} // of the same app, for its agents
+	testutil.Same(t, "another command", other, commands.ParseCommand(adapters.BotAccount{}, adapters.IncomingMessage{Command: other}))
+	for args, told := range map[string]bool{"weather": true, strings.Repeat("w", 3000): true, "stop": false, "!stop": false, "": false, "me please": false} {
+		text, err := newRecord().attendant().Run(t.Context(), commands.CommandRequest{Command: "help", Args: args, Space: "hub", Who: spaces.PlatformIdentity{Platform: "slack"}, At: noon})
+		if err != nil || strings.HasPrefix(text, "There is no command \"w") != told || len(text) > 2500 || !strings.Contains(text, "`/trestle stop` does the same") {
+			t.Errorf("help %.10s says %q, %v", args, text, err)
+		}
+	}
+}
+
 func TestTheMenuHoldsEveryCommand(t *testing.T) {
 	r := newRecord()
 	for _, c := range commands.CommandMenu() {

@@ -59,9 +59,12 @@ func ForAskerAlone(command, answer string) bool {
 // ParseCommand returns the command that a message begins with, nil without one: as
 // the adapter parsed it, or behind a mention of the account, which is how people
 // address a bot where the platform reserves the slash. A decision about a call of a tool
-// needs no slash.
+// needs no slash. What is only a command and no known one asks for help.
 func ParseCommand(account adapters.BotAccount, m adapters.IncomingMessage) *adapters.ChatCommand {
 	if m.Command != nil {
+		if m.Command.Only && !isCommand(m.Command.Name) {
+			return &adapters.ChatCommand{Name: CommandHelp, Args: m.Command.Name, Only: true}
+		}
 		return m.Command
 	}
 	if c := cmp.Or(parseDecision(m.Text), parseMission(m.Text), parsePairing(m.Text)); c != nil || !m.ToUs {
@@ -73,11 +76,20 @@ func ParseCommand(account adapters.BotAccount, m adapters.IncomingMessage) *adap
 	}
 	name, args, _ := strings.Cut(strings.TrimSpace(rest), " ")
 	name, slash := strings.CutPrefix(strings.ToLower(name), "/")
-	known := slices.ContainsFunc(CommandMenu(), func(c adapters.CommandMenuEntry) bool { return c.Name == name })
-	if !slash || !known {
+	if !slash || !inMenu(name) {
 		return nil
 	}
 	return &adapters.ChatCommand{Name: name, Args: strings.TrimSpace(args)}
+}
+
+// inMenu reports whether a word is a command of the menu.
+func inMenu(word string) bool {
+	return slices.ContainsFunc(CommandMenu(), func(c adapters.CommandMenuEntry) bool { return c.Name == word })
+}
+
+// isCommand reports whether a word is a command, in the menu or not.
+func isCommand(word string) bool {
+	return inMenu(word) || slices.Contains([]string{CommandApprove, CommandDeny, CommandChoose, CommandLetIn, CommandRefuse, CommandAck}, word)
 }
 
 // mentions reports whether a word is a mention of the account.
