@@ -241,6 +241,36 @@ unmute : ada and max may speak here again.
 	testutil.Same(t, "done", order, r.order)
 }
 
+// CONTEXT 2: who decides for a room has its agents, or one of them, shorten what they have in
+// mind, and is told what that came to.
+func TestACompactionIsForWhoDecides(t *testing.T) {
+	r := newRecord()
+	r.now = commands.RoomStatus{Agents: []commands.AgentStatus{{Agent: "ada"}, {Agent: "max"}, {Agent: "zed"}}}
+	r.compacted = map[spaces.AgentID]spaces.ContextCompacted{"ada": {Cycles: 5, TokensBefore: 4310, TokensAfter: 2100}, "zed": {Cycles: -1}}
+	owner := spaces.PlatformIdentity{Platform: "slack", User: kai.ID, Name: "Owner"}
+	r.roles = []spaces.RoleGrant{{Who: owner, Role: spaces.OfAdmin}}
+	for i, c := range []struct {
+		args, want string
+		who        spaces.PlatformIdentity
+	}{
+		{"", "In a room of several people only an admin or the owner may do that.", spaces.PlatformIdentity{}},
+		{"lou", "No agent of that name is in this room.", owner},
+		{"@Max", "- **max** has nothing to shorten: its newest runs stay as they are.", owner},
+		{"", "- **ada** shortened 5 old runs: 4,310 tokens of conversation in mind before, 2,100 now. Nothing is deleted, and the newest runs stay as they are.\n" +
+			"- **max** has nothing to shorten: its newest runs stay as they are.\n- **zed** is at work in another process. Try again once it rests.", owner},
+	} {
+		text, err := r.attendant().Run(t.Context(), commands.CommandRequest{Command: "compact", Args: c.args, Who: c.who, Space: "hub", At: noon})
+		testutil.OK(t, err)
+		testutil.Same(t, fmt.Sprint("answer ", i), c.want, text)
+	}
+	testutil.Same(t, "done", []string{"compact hub max", "compact hub ada", "compact hub max", "compact hub zed"}, r.order)
+	r.now = commands.RoomStatus{}
+	text, err := r.attendant().Run(t.Context(), commands.CommandRequest{Command: "compact", Direct: true, Space: "hub", At: noon})
+	if err != nil || text != "No agent is in this room." {
+		t.Errorf("in an empty room: %q, %v", text, err)
+	}
+}
+
 func TestAStopNamesItsAgent(t *testing.T) {
 	r := newRecord()
 	r.now = commands.RoomStatus{Agents: []commands.AgentStatus{{Agent: "ada"}, {Agent: "max"}}}

@@ -74,6 +74,8 @@ func (a *CommandHandler) Run(ctx context.Context, q CommandRequest) (string, err
 		return a.why(ctx, q)
 	case CommandContext:
 		return a.context(ctx, q)
+	case CommandCompact:
+		return compact(ctx, a, q)
 	case CommandCost:
 		return a.cost(ctx, q)
 	case CommandZone:

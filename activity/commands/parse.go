@@ -23,6 +23,8 @@ const (
 	CommandZone   = "timezone"
 	// CommandContext asks how full the context of an agent is.
 	CommandContext = "context"
+	// CommandCompact has agents shorten what they have in mind.
+	CommandCompact = "compact"
 )
 
 // CommandMenu returns the commands in the order of a platform's menu.
@@ -36,6 +38,7 @@ func CommandMenu() []adapters.CommandMenuEntry {
 		{Name: CommandUnmute, Help: "speak here again"},
 		{Name: CommandWhy, Help: "why I answered, or did not"},
 		{Name: CommandContext, Help: "how much I have in mind, and of what"},
+		{Name: CommandCompact, Help: "shorten what I have in mind, now"},
 		{Name: CommandCost, Help: "what this room used today"},
 		{Name: CommandMission, Help: "how the missions of this room stand"},
 		{Name: CommandZone, Help: "set the clock that your reminders go by"},

@@ -2,6 +2,7 @@ package commands
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/trestle-bridge/trestle/spaces"
@@ -32,7 +33,13 @@ type RunController interface {
 	// Mute has agents of a room be silent there, or lifts it, and returns those for
 	// whom that is new.
 	Mute(ctx context.Context, m spaces.MuteRequest) ([]spaces.AgentID, error)
+	// Compact has an agent of a room shorten what it has in mind, and says what that came
+	// to. It fails with [ErrBusy] when it cannot be done now.
+	Compact(ctx context.Context, agent spaces.AgentID, space spaces.SpaceID) (spaces.ContextCompacted, error)
 }
+
+// ErrBusy is why an agent does not shorten now what it has in mind: it is at work elsewhere.
+var ErrBusy = errors.New("the agent is at work elsewhere")
 
 // RoomInspector tells what agents do and did in one room. Nothing of another room is in
 // its answers.

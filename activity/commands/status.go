@@ -130,7 +130,7 @@ func (a *CommandHandler) context(ctx context.Context, q CommandRequest) (string,
 		lines = append(lines, line)
 	}
 	return "In mind during the last run here:\n" + strings.Join(lines, "\n") + "\n\nI make room by myself. `" +
-		adapters.TypedCommand(q.Who.Platform, CommandNew) + "` begins afresh.", nil
+		adapters.TypedCommand(q.Who.Platform, CommandCompact) + "` does it now, `" + adapters.TypedCommand(q.Who.Platform, CommandNew) + "` begins afresh.", nil
 }
 
 // money says what tokens cost.

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/history"
 	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -53,6 +55,15 @@ func (r runControl) Mute(ctx context.Context, m spaces.MuteRequest) ([]spaces.Ag
 		r.Log.Info("muted", "space", m.Space, "agents", changed, "lifted", m.Lifted)
 	}
 	return changed, err
+}
+
+// Compact has an agent shorten what it has in mind.
+func (r runControl) Compact(ctx context.Context, agent spaces.AgentID, space spaces.SpaceID) (spaces.ContextCompacted, error) {
+	done, err := r.shell.Compact(ctx, agent, space)
+	if errors.Is(err, shell.ErrNotHere) {
+		err = chatcommands.ErrBusy
+	}
+	return done, err
 }
 
 // missionControl reads and steps missions for chat commands.
