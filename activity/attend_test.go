@@ -1,6 +1,7 @@
 package activity
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -311,17 +312,24 @@ func TestWhatPeopleAreTold(t *testing.T) {
 	a := r.attendant()
 	a.Platforms = func() []string { return []string{"Telegram", "Slack", "Discord"} }
 	a.Currency = func() string { return "USD" }
+	a.Modes = func(_ context.Context, id spaces.AgentID, _ spaces.SpaceID) (commands.AgentMode, error) {
+		return map[spaces.AgentID]commands.AgentMode{"ada": {Wake: spaces.WakeAll, Every: true}, "max": {Wake: spaces.WakeNone}, "bo*b": {Wake: spaces.WakeAuto}}[id], nil
+	}
 	var b strings.Builder
 	for _, q := range []commands.CommandRequest{
-		{Command: "help", Direct: true}, {Command: "start"}, {Command: "status"}, {Command: "why"}, {Command: "context"}, {Command: "cost"}, {Command: "stop"},
+		{Command: "help", Direct: true}, {Command: "start"}, {Command: "status"}, {Command: "why"}, {Command: "mode"}, {Command: "mode", Args: "all"}, {Command: "context"}, {Command: "cost"}, {Command: "stop"},
 	} {
 		q.At, q.Space = noon, "hub"
 		text, err := a.Run(t.Context(), q)
 		testutil.OK(t, err)
 		fmt.Fprintf(&b, "== /%s ==\n%s\n\n", q.Command, text)
 	}
+	r.now = commands.RoomStatus{Agents: []commands.AgentStatus{{Agent: "ada", MutedUntil: noon.Add(time.Hour)}}}
+	text, err := a.Run(t.Context(), commands.CommandRequest{Command: "mode", Space: "hub", At: noon})
+	testutil.OK(t, err)
+	fmt.Fprintf(&b, "== /mode of one that is muted ==\n%s\n\n", text)
 	r.now, r.answered, r.contexts = commands.RoomStatus{}, nil, nil
-	for _, command := range []string{"status", "why", "context", "cost"} {
+	for _, command := range []string{"status", "why", "mode", "context", "cost"} {
 		text, err := a.Run(t.Context(), commands.CommandRequest{Command: command, Space: "hub", At: noon})
 		testutil.OK(t, err)
 		fmt.Fprintf(&b, "== /%s in an empty room ==\n%s\n\n", command, text)

@@ -35,6 +35,8 @@ type CommandHandler struct {
 	Platforms func() []string
 	// Name returns how people call an agent. Default: its id.
 	Name func(spaces.AgentID) string
+	// Modes returns what wakes an agent in a room. Default: it is not told.
+	Modes func(context.Context, spaces.AgentID, spaces.SpaceID) (AgentMode, error)
 	// Ack takes on the problems that were told of, for as long as the words say,
 	// and returns what to answer. Default: there is nothing to take on.
 	Ack func(ctx context.Context, words string, at time.Time) (string, error)
@@ -76,6 +78,8 @@ func (a *CommandHandler) Run(ctx context.Context, q CommandRequest) (string, err
 		return a.context(ctx, q)
 	case CommandCompact:
 		return compact(ctx, a, q)
+	case CommandMode:
+		return mode(ctx, a, q)
 	case CommandCost:
 		return a.cost(ctx, q)
 	case CommandZone:

@@ -25,6 +25,8 @@ const (
 	CommandContext = "context"
 	// CommandCompact has agents shorten what they have in mind.
 	CommandCompact = "compact"
+	// CommandMode asks what wakes the agents of a room.
+	CommandMode = "mode"
 )
 
 // CommandMenu returns the commands in the order of a platform's menu.
@@ -37,6 +39,7 @@ func CommandMenu() []adapters.CommandMenuEntry {
 		{Name: CommandMute, Help: "follow this room in silence, for good or for a time such as 2h"},
 		{Name: CommandUnmute, Help: "speak here again"},
 		{Name: CommandWhy, Help: "why I answered, or did not"},
+		{Name: CommandMode, Help: "which messages I look at when they come"},
 		{Name: CommandContext, Help: "how much I have in mind, and of what"},
 		{Name: CommandCompact, Help: "shorten what I have in mind, now"},
 		{Name: CommandCost, Help: "what this room used today"},
@@ -53,7 +56,7 @@ func ForAskerAlone(command, answer string) bool {
 		return true
 	}
 	switch command {
-	case CommandHelp, CommandStatus, CommandWhy, CommandContext, CommandCost, CommandZone, CommandStart:
+	case CommandHelp, CommandStatus, CommandWhy, CommandMode, CommandContext, CommandCost, CommandZone, CommandStart:
 		return true
 	}
 	return false

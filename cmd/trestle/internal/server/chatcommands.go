@@ -20,6 +20,10 @@ func (am *AccountManager) commandHandler() *chatcommands.CommandHandler {
 	return &chatcommands.CommandHandler{
 		Roles: am.border, Runs: runControl{am.connectionSet}, Rooms: am.border, Zones: am.border, Approvals: am.Store.Shell(), Missions: missionControl{am.connectionSet}, Platforms: am.platforms, Ack: am.acknowledge,
 		Pairings: pairingDesk{&accessManager{am}},
+		Modes: func(ctx context.Context, agent spaces.AgentID, space spaces.SpaceID) (m chatcommands.AgentMode, err error) {
+			m.Wake, m.Every, err = am.shell.WakesBy(ctx, agent, space)
+			return m, err
+		},
 		Name: func(id spaces.AgentID) string {
 			a, _ := am.Config().Agent(string(id))
 			return a.Name
