@@ -1,6 +1,7 @@
 package activity
 
 import (
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -207,6 +208,10 @@ func TestAMuteIsForWhoDecides(t *testing.T) {
 		ask(commands.CommandRequest{Command: command, Args: args, Who: owner})
 	}
 	ask(commands.CommandRequest{Command: "mute", Args: "ada", Direct: true})
+	for _, words := range []string{"mute ada 2h", "mute 1 day", "mute for 45 min", "status", "mute ada for 0h", "unmute"} {
+		command, args, _ := strings.Cut(words, " ")
+		ask(commands.CommandRequest{Command: command, Args: args, Who: owner})
+	}
 	want := `mute : In a room of several people only an admin or the owner may do that.
 mute @Max: max follows this room in silence until somebody writes ` + "`!unmute`" + `. What is said is remembered.
 mute zed: No agent of that name is in this room.
@@ -218,6 +223,13 @@ unmute ada: ada may speak here again.
 unmute : max may speak here again.
 unmute : Nobody is muted here.
 mute ada: ada follows this room in silence until somebody writes ` + "`/unmute`" + `. What is said is remembered.
+mute ada 2h: ada follows this room in silence for 2 hours or until somebody writes ` + "`!unmute`" + `. What is said is remembered.
+mute 1 day: ada and max follow this room in silence for 1 day or until somebody writes ` + "`!unmute`" + `. What is said is remembered.
+mute for 45 min: ada and max follow this room in silence for 45 minutes or until somebody writes ` + "`!unmute`" + `. What is said is remembered.
+status : - **ada** is muted here for another 45 minutes. Nothing to do here today
+- **max** is muted here for another 45 minutes. Nothing to do here today
+mute ada for 0h: No agent of that name is in this room.
+unmute : ada and max may speak here again.
 `
 	if diff := cmp.Diff(want, b.String()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -225,8 +237,39 @@ mute ada: ada follows this room in silence until somebody writes ` + "`/unmute`"
 	order := []string{
 		"mute hubmax true", "halt hubmax", "mute hub true", "halt hub", "mute hub true", "halt hub",
 		"mute hubada false", "mute hub false", "mute hub false", "mute hubada true", "halt hubada",
+		"mute hubada true", "halt hubada", "mute hub true", "halt hub", "mute hub true", "halt hub", "mute hub false",
 	}
 	testutil.Same(t, "done", order, r.order)
+}
+
+// CONTEXT 2: who decides for a room has its agents, or one of them, shorten what they have in
+// mind, and is told what that came to.
+func TestACompactionIsForWhoDecides(t *testing.T) {
+	r := newRecord()
+	r.now = commands.RoomStatus{Agents: []commands.AgentStatus{{Agent: "ada"}, {Agent: "max"}, {Agent: "zed"}}}
+	r.compacted = map[spaces.AgentID]spaces.ContextCompacted{"ada": {Cycles: 5, TokensBefore: 4310, TokensAfter: 2100}, "zed": {Cycles: -1}}
+	owner := spaces.PlatformIdentity{Platform: "slack", User: kai.ID, Name: "Owner"}
+	r.roles = []spaces.RoleGrant{{Who: owner, Role: spaces.OfAdmin}}
+	for i, c := range []struct {
+		args, want string
+		who        spaces.PlatformIdentity
+	}{
+		{"", "In a room of several people only an admin or the owner may do that.", spaces.PlatformIdentity{}},
+		{"lou", "No agent of that name is in this room.", owner},
+		{"@Max", "- **max** has nothing to shorten: its newest runs stay as they are.", owner},
+		{"", "- **ada** shortened 5 old runs: 4,310 tokens of conversation in mind before, 2,100 now. Nothing is deleted, and the newest runs stay as they are.\n" +
+			"- **max** has nothing to shorten: its newest runs stay as they are.\n- **zed** is at work in another process. Try again once it rests.", owner},
+	} {
+		text, err := r.attendant().Run(t.Context(), commands.CommandRequest{Command: "compact", Args: c.args, Who: c.who, Space: "hub", At: noon})
+		testutil.OK(t, err)
+		testutil.Same(t, fmt.Sprint("answer ", i), c.want, text)
+	}
+	testutil.Same(t, "done", []string{"compact hub max", "compact hub ada", "compact hub max", "compact hub zed"}, r.order)
+	r.now = commands.RoomStatus{}
+	text, err := r.attendant().Run(t.Context(), commands.CommandRequest{Command: "compact", Direct: true, Space: "hub", At: noon})
+	if err != nil || text != "No agent is in this room." {
+		t.Errorf("in an empty room: %q, %v", text, err)
+	}
 }
 
 func TestAStopNamesItsAgent(t *testing.T) {
@@ -269,17 +312,24 @@ func TestWhatPeopleAreTold(t *testing.T) {
 	a := r.attendant()
 	a.Platforms = func() []string { return []string{"Telegram", "Slack", "Discord"} }
 	a.Currency = func() string { return "USD" }
+	a.Modes = func(_ context.Context, id spaces.AgentID, _ spaces.SpaceID) (commands.AgentMode, error) {
+		return map[spaces.AgentID]commands.AgentMode{"ada": {Wake: spaces.WakeAll, Every: true}, "max": {Wake: spaces.WakeNone}, "bo*b": {Wake: spaces.WakeAuto}}[id], nil
+	}
 	var b strings.Builder
 	for _, q := range []commands.CommandRequest{
-		{Command: "help", Direct: true}, {Command: "start"}, {Command: "status"}, {Command: "why"}, {Command: "context"}, {Command: "cost"}, {Command: "stop"},
+		{Command: "help", Direct: true}, {Command: "start"}, {Command: "status"}, {Command: "why"}, {Command: "mode"}, {Command: "mode", Args: "all"}, {Command: "context"}, {Command: "cost"}, {Command: "stop"},
 	} {
 		q.At, q.Space = noon, "hub"
 		text, err := a.Run(t.Context(), q)
 		testutil.OK(t, err)
 		fmt.Fprintf(&b, "== /%s ==\n%s\n\n", q.Command, text)
 	}
+	r.now = commands.RoomStatus{Agents: []commands.AgentStatus{{Agent: "ada", MutedUntil: noon.Add(time.Hour)}}}
+	text, err := a.Run(t.Context(), commands.CommandRequest{Command: "mode", Space: "hub", At: noon})
+	testutil.OK(t, err)
+	fmt.Fprintf(&b, "== /mode of one that is muted ==\n%s\n\n", text)
 	r.now, r.answered, r.contexts = commands.RoomStatus{}, nil, nil
-	for _, command := range []string{"status", "why", "context", "cost"} {
+	for _, command := range []string{"status", "why", "mode", "context", "cost"} {
 		text, err := a.Run(t.Context(), commands.CommandRequest{Command: command, Space: "hub", At: noon})
 		testutil.OK(t, err)
 		fmt.Fprintf(&b, "== /%s in an empty room ==\n%s\n\n", command, text)
@@ -292,6 +342,26 @@ func TestWhatPeopleAreTold(t *testing.T) {
 	want, err := os.ReadFile(file)
 	testutil.OK(t, err)
 	testutil.Same(t, "people are told", string(want), b.String())
+}
+
+// PLATFORMS 2: what is typed behind the app's own slash command is a command or none: an
+// unknown word is answered by what there is, and is no message to an agent.
+func TestAWordThatIsNoCommandAsksForHelp(t *testing.T) {
+	for word, want := range map[string]adapters.ChatCommand{
+		"status": {Name: "status", Args: "x", Only: true}, "letin": {Name: "letin", Args: "x", Only: true}, "ack": {Name: "ack", Args: "x", Only: true},
+		"weather": {Name: "help", Args: "weather", Only: true},
+	} {
+		got := commands.ParseCommand(adapters.BotAccount{}, adapters.IncomingMessage{Command: &adapters.ChatCommand{Name: word, Args: "x", Only: true}})
+		testutil.Same(t, word, &want, got)
+	}
+	other := &adapters.ChatCommand{Name: "deploy"} // of the same app, for its agents
+	testutil.Same(t, "another command", other, commands.ParseCommand(adapters.BotAccount{}, adapters.IncomingMessage{Command: other}))
+	for args, told := range map[string]bool{"weather": true, strings.Repeat("w", 3000): true, "stop": false, "!stop": false, "": false, "me please": false} {
+		text, err := newRecord().attendant().Run(t.Context(), commands.CommandRequest{Command: "help", Args: args, Space: "hub", Who: spaces.PlatformIdentity{Platform: "slack"}, At: noon})
+		if err != nil || strings.HasPrefix(text, "There is no command \"w") != told || len(text) > 2500 || !strings.Contains(text, "`/trestle stop` does the same") {
+			t.Errorf("help %.10s says %q, %v", args, text, err)
+		}
+	}
 }
 
 func TestTheMenuHoldsEveryCommand(t *testing.T) {

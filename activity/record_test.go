@@ -1,6 +1,7 @@
 package activity
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -16,35 +17,36 @@ import (
 // A record is the ports kept in memory, as strict as a database: one source one
 // event, one lane one action under way, every change under one lock.
 type record struct {
-	mu       sync.Mutex // guards all
-	mappings []spaces.ChatMapping
-	rooms    []spaces.OpenRequest
-	events   []spaces.IngestItem
-	sources  map[string]bool
-	batches  []spaces.IngestBatch
-	cursor   []byte
-	hearing  []bool
-	stood    []ConnPeriod
-	seen     []time.Time
-	actions  []*spaces.Action
-	failures map[spaces.ActionID]SendResult
-	where    map[spaces.EventID][]spaces.MessageRef
-	files    map[string]bool // messages that are files of others
-	notices  []spaces.ProcessNotice
-	closed   []string
-	desk     access.PairingState
-	live     map[string]bool
-	moved    []string
-	places   int    // questions to Place
-	nexts    int    // questions to Next
-	before   func() // what has its turn before a recovery; nil for nothing
-	roles    []spaces.RoleGrant
-	halted   spaces.StopResult // what the next halt meets
-	now      commands.RoomStatus
-	answered []commands.MessageOutcome
-	contexts []commands.ContextUse
-	about    spaces.MessageRef // the message that was last asked about
-	blind    error             // what every look fails with, while set
+	mu        sync.Mutex // guards all
+	mappings  []spaces.ChatMapping
+	rooms     []spaces.OpenRequest
+	events    []spaces.IngestItem
+	sources   map[string]bool
+	batches   []spaces.IngestBatch
+	cursor    []byte
+	hearing   []bool
+	stood     []ConnPeriod
+	seen      []time.Time
+	actions   []*spaces.Action
+	failures  map[spaces.ActionID]SendResult
+	where     map[spaces.EventID][]spaces.MessageRef
+	files     map[string]bool // messages that are files of others
+	notices   []spaces.ProcessNotice
+	closed    []string
+	desk      access.PairingState
+	live      map[string]bool
+	moved     []string
+	places    int    // questions to Place
+	nexts     int    // questions to Next
+	before    func() // what has its turn before a recovery; nil for nothing
+	roles     []spaces.RoleGrant
+	halted    spaces.StopResult // what the next halt meets
+	now       commands.RoomStatus
+	answered  []commands.MessageOutcome
+	contexts  []commands.ContextUse
+	compacted map[spaces.AgentID]spaces.ContextCompacted
+	about     spaces.MessageRef // the message that was last asked about
+	blind     error             // what every look fails with, while set
 
 	acks    []StoredAck
 	drafts  []StoredDraft
@@ -514,13 +516,28 @@ func (r *record) Mute(ctx context.Context, m spaces.MuteRequest) (changed []spac
 	err = r.locked(ctx, func() {
 		r.order = append(r.order, fmt.Sprint("mute ", m.Space, m.Agent, " ", !m.Lifted))
 		for i := range r.now.Agents {
-			if n := &r.now.Agents[i]; (m.Agent == "" || m.Agent == n.Agent) && n.Muted == m.Lifted {
-				n.Muted = !m.Lifted
+			n, until := &r.now.Agents[i], cmp.Or(m.Until, spaces.MutedForGood)
+			if m.Lifted {
+				until = time.Time{}
+			}
+			if (m.Agent == "" || m.Agent == n.Agent) && !n.MutedUntil.Equal(until) {
+				n.MutedUntil = until
 				changed = append(changed, n.Agent)
 			}
 		}
 	})
 	return changed, err
+}
+
+func (r *record) Compact(ctx context.Context, agent spaces.AgentID, space spaces.SpaceID) (done spaces.ContextCompacted, err error) {
+	err = r.locked(ctx, func() {
+		r.order = append(r.order, fmt.Sprint("compact ", space, " ", agent))
+		done = r.compacted[agent]
+	})
+	if err == nil && done.Cycles < 0 {
+		err = commands.ErrBusy
+	}
+	return done, err
 }
 
 func (r *record) Now(context.Context, spaces.SpaceID, time.Time) (commands.RoomStatus, error) {

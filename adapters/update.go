@@ -120,6 +120,9 @@ type IncomingMessage struct {
 type ChatCommand struct {
 	Name string // lower case, without the slash
 	Args string
+	// Only is true when nothing but a command can have been meant, as it stands behind a word
+	// of the app's own: "/trestle stop".
+	Only bool `json:",omitzero"`
 }
 
 // IncomingFile is a file seen on a message. The bytes are not fetched here.

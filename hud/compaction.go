@@ -14,6 +14,7 @@ const (
 	CutTurns     = "turns"
 	CutRedaction = "redaction"
 	CutFresh     = "fresh"
+	CutAsked     = "asked" // by a person
 	CutFrame     = "frame" // one frame was too long; only its plan is stored
 )
 
@@ -63,8 +64,8 @@ func (v *MindView) hasHistory() bool {
 // Cut returns a new keyframe that absorbs the older cycles, so that keyframe and
 // turns are left at the low-water mark. The newest closed cycles stay verbatim:
 // Limits.FullCycles of them in three fifths of that, Limits.MinRecentCycles in
-// three quarters, Limits.KeepTurns in seven eighths. A compaction by turns has no
-// such need: it keeps Limits.KeepTurns whatever they take, and leaves of the others
+// three quarters, Limits.KeepTurns in seven eighths. A compaction by turns, or by a
+// person's word, has no such need: it keeps Limits.KeepTurns whatever they take, and leaves of the others
 // two fifths, or Limits.SummaryTokens. The plan lists every element. The caller sets
 // the keyframe's At, which must not be before anything in the view.
 func (v *MindView) Cut(cause string) (spaces.Keyframe, FramePlan) {
@@ -73,7 +74,7 @@ func (v *MindView) Cut(cause string) (spaces.Keyframe, FramePlan) {
 	room := max(low-v.Counter.turns(v.Current), 0)
 	kept, spent := c.keepRecent(room)
 	tokens := max(room-spent, low/8)
-	if cause == CutTurns {
+	if cause == CutTurns || cause == CutAsked {
 		kept = min(c.limits.KeepTurns, len(v.Closed))
 		gone := v.Counter.cycles(v.Closed[:len(v.Closed)-kept])
 		spent = v.Counter.cycles(v.Closed[len(v.Closed)-kept:])

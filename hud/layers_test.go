@@ -58,7 +58,7 @@ func TestTheLastFourTurnsStayVerbatim(t *testing.T) {
 			w.rests(fmt.Sprintf("Responded to Kai about it, %d.", i))
 		}
 		before := slices.Clone(w.v.Closed)
-		cause := rapid.SampledFrom([]string{CutTurns, CutHighWater, CutRedaction}).Draw(rt, "cause")
+		cause := rapid.SampledFrom([]string{CutTurns, CutAsked, CutHighWater, CutRedaction}).Draw(rt, "cause")
 		room := w.v.Budget() / 2
 		w.cut(cause)
 		fit := 0
@@ -68,7 +68,7 @@ func TestTheLastFourTurnsStayVerbatim(t *testing.T) {
 			}
 		}
 		kept := len(w.v.Closed)
-		if cause == CutTurns && kept != min(4, len(before)) || kept < fit {
+		if (cause == CutTurns || cause == CutAsked) && kept != min(4, len(before)) || kept < fit {
 			rt.Fatalf("%d of %d cycles stay after a cut by %s, %d would fit", kept, len(before), cause, fit)
 		}
 		for i, c := range w.v.Closed {

@@ -3,6 +3,7 @@ package shell
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -42,11 +43,17 @@ func (m *mind) cut(ctx context.Context, o cycleConfig, by spaces.CycleID) error 
 	if cause == "" {
 		return nil
 	}
+	_, err := m.cutFor(ctx, o, cause, by)
+	return err
+}
+
+// cutFor makes a new keyframe and says what that freed. m.loading is held.
+func (m *mind) cutFor(ctx context.Context, o cycleConfig, cause string, by spaces.CycleID) (spaces.ContextCompacted, error) {
 	if err := m.schedule(ctx); err != nil {
-		return err
+		return spaces.ContextCompacted{}, err
 	}
 	if err := m.history(ctx, o.settings.SpansShown+1); err != nil {
-		return err
+		return spaces.ContextCompacted{}, err
 	}
 	k, done := m.compact(o, cause, by)
 	err := m.shell.Journal.Cut(ctx, m.shell.Holder, k, done)
@@ -55,7 +62,7 @@ func (m *mind) cut(ctx context.Context, o cycleConfig, by spaces.CycleID) error 
 	m.cutting, m.lately = false, nil
 	if err != nil {
 		m.mu.Unlock()
-		return fmt.Errorf("cut %s: %w", m.id, err)
+		return done, fmt.Errorf("cut %s: %w", m.id, err)
 	}
 	k.Plan = nil // who asks for it asks the record
 	m.keyframe, m.earlier, m.owed = &k, nil, ""
@@ -70,7 +77,42 @@ func (m *mind) cut(ctx context.Context, o cycleConfig, by spaces.CycleID) error 
 		"mind": m.id.String(), "space": string(o.active), "cycle": string(by), "before": done.TokensBefore, "after": done.TokensAfter,
 		"freed": max(0, done.TokensBefore-done.TokensAfter), "cycles": done.Cycles,
 	})
-	return m.eraseAgain(ctx, gone, time.Time{})
+	return done, m.eraseAgain(ctx, gone, time.Time{})
+}
+
+// ErrNotHere is why a mind cannot be compacted now: another process runs it.
+var ErrNotHere = errors.New("another process runs the mind")
+
+// Compact compacts by a person's word the context of an agent in the circle of a space, and
+// says what that freed: its newest turns, AgentSettings.CompactKeep of them, stay verbatim.
+// Where there are no others, nothing happens and the result has no cycles.
+func (s *Shell) Compact(ctx context.Context, agent spaces.AgentID, space spaces.SpaceID) (spaces.ContextCompacted, error) {
+	room, _, err := s.Record.Space(ctx, space)
+	if err != nil {
+		return spaces.ContextCompacted{}, fmt.Errorf("compact: %w", err)
+	}
+	p := wakeKey{spaces.Mind{Agent: agent, Circle: room.Circle}, space}
+	o, known := s.outlook(p)
+	if !known || !s.isHere(agent) {
+		return spaces.ContextCompacted{}, ErrNotHere
+	}
+	m := s.minds.get(p.mind)
+	if err := m.refresh(ctx, space); err != nil {
+		return spaces.ContextCompacted{}, err
+	}
+	m.loading.Lock()
+	defer m.loading.Unlock()
+	m.mu.Lock()
+	folds, by := len(m.carried(m.closed)) > o.settings.CompactKeep, m.lastCycle
+	m.mu.Unlock()
+	if !folds {
+		return spaces.ContextCompacted{}, nil
+	}
+	done, err := m.cutFor(ctx, o, hud.CutAsked, by)
+	if errors.Is(err, spaces.ErrLeaseLost) {
+		err = ErrNotHere
+	}
+	return done, err
 }
 
 // compact renders the keyframe and says what it frees. What is taken back from here on,

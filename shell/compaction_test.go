@@ -2,11 +2,14 @@ package shell_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/trestle-bridge/trestle/hud"
 	"github.com/trestle-bridge/trestle/internal/llm"
@@ -151,6 +154,60 @@ func TestARestedMindIsCutAfterARestart(t *testing.T) {
 		}
 		if !slices.Equal(causes, []string{hud.CutFirst, hud.CutTurns}) {
 			t.Errorf("cuts %v", causes)
+		}
+	})
+}
+
+// CONTEXT 2: by a person's word the context is compacted at once: the last four turns stay
+// word for word, and of the others their accounts. A second time there is nothing to do.
+func TestAPersonHasTheContextCompacted(t *testing.T) {
+	k := &keeper{ChatModel: chatty()}
+	play(t, k, func(w *world) {
+		room := w.room("kai", direct)
+		w.start()
+		compact := func() spaces.ContextCompacted {
+			t.Helper()
+			done, err := w.shell.Compact(w.t.Context(), "ada", room)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return done
+		}
+		for turn := range 7 {
+			w.says(room, "Kai", fmt.Sprintf("topic-%d %s", turn, strings.Repeat("tell me more ", 30)))
+			w.settle()
+			if turn == 3 {
+				if done := compact(); done.Cycles != 0 {
+					t.Errorf("of four turns %+v", done)
+				}
+			}
+		}
+		done := compact()
+		if done.Cause != hud.CutAsked || done.Cycles != 3 || done.TokensAfter >= done.TokensBefore || done.TokensAfter == 0 {
+			t.Errorf("compacted: %+v", done)
+		}
+		if again := compact(); again.Cycles != 0 {
+			t.Errorf("a second time: %+v", again)
+		}
+		cuts := bodies[spaces.ContextCompacted](w.inner(mind("Ada")))
+		if len(cuts) != 2 || !cmp.Equal(cuts[1], done) {
+			t.Errorf("recorded: %+v", cuts)
+		}
+		w.says(room, "Kai", "topic-7 and now?")
+		w.settle()
+		last := whole(k.asked[len(k.asked)-1])
+		for turn := range 7 {
+			said := fmt.Sprintf("topic-%d", turn)
+			account := strings.Contains(last, "Responded to Kai about the "+said+".")
+			if verbatim := strings.Contains(last, said+" tell me"); !verbatim && !account || turn >= 3 && !verbatim {
+				t.Errorf("turn %d is shown verbatim: %t, by its account: %t", turn, verbatim, account)
+			}
+		}
+		if _, err := w.shell.Compact(w.t.Context(), "nobody", room); !errors.Is(err, shell.ErrNotHere) {
+			t.Errorf("an agent that is not here: %v", err)
+		}
+		if _, err := w.shell.Compact(w.t.Context(), "ada", "nowhere"); err == nil || errors.Is(err, shell.ErrNotHere) {
+			t.Errorf("in a room that is not there: %v", err)
 		}
 	})
 }

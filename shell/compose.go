@@ -70,7 +70,7 @@ func (c *cycle) brief(st *stepContext, a parsedCall) (b composePrompt, wanted bo
 	c.mind.mu.Lock()
 	defer c.mind.mu.Unlock()
 	target := st.seat(act.Space)
-	if target == nil || target.Uplink.Space == st.active || target.Uplink.Muted || c.without(a.spec, target.Uplink.Space) {
+	if target == nil || target.Uplink.Space == st.active || target.Uplink.Muted(st.now) || c.without(a.spec, target.Uplink.Space) {
 		return b, false // refused below, in words
 	}
 	origin := st.view.Seat(st.wake.Cycle.Space)

@@ -37,7 +37,7 @@ const (
 
 // Commands are the chat commands that people have; the model never sees one as
 // a request.
-var Commands = []string{"start", "help", "status", "stop", "new", "mute", "unmute", "why", "context", "cost", "mission", "timezone", "ack", "letin", "refuse", "link"}
+var Commands = []string{"start", "help", "status", "stop", "new", "mute", "unmute", "why", "mode", "context", "compact", "cost", "mission", "timezone", "ack", "letin", "refuse", "link"}
 
 // A Gate decides which events wake an agent. It is pure: the same rows give the
 // same verdicts. Seeing is not waking: what does not wake is still seen.
@@ -97,7 +97,7 @@ var ends = map[string]string{
 
 // judge says what the message means to the agent when no limit is reached.
 func (g Gate) judge(j spaces.GateInput, e spaces.Event, said spaces.MessagePosted) (wake bool, reason string) {
-	if j.Uplink.Muted {
+	if j.Uplink.Muted(j.At) {
 		return false, GateMuted
 	}
 	if wake, reason := g.awaited(j, e); reason != "" {

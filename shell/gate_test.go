@@ -194,13 +194,17 @@ func TestAnAwaitedAnswerWakesOnceItIsWhole(t *testing.T) {
 		{"muted", "kai", []spaces.PendingWait{over}, true, 0, GateMuted, false},
 		{"too deep", "max", []spaces.PendingWait{over}, false, spaces.MaxDepth, GateDepth, false},
 	} {
-		text := "hm"
+		noon, text := time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC), "hm"
 		if len(c.waits) > 0 && c.waits[0].Outcome == "" {
 			text = "@Ada yes"
 		}
+		uplink := spaces.Uplink{MutedUntil: noon} // a mute that is over
+		if c.muted {
+			uplink.MutedUntil = noon.Add(1)
+		}
 		e := spaces.Event{ID: "e1", Actor: ids(crowd(c.who))[0], Root: "r", Depth: c.depth, Body: spaces.MessagePosted{Text: text}}
 		j := spaces.GateInput{
-			Space: spaces.Space{Wake: spaces.WakeAuto}, Members: crowd("kai", "bot", "ada", "max"), Uplink: spaces.Uplink{Muted: c.muted},
+			Space: spaces.Space{Wake: spaces.WakeAuto}, Members: crowd("kai", "bot", "ada", "max"), Uplink: uplink, At: noon,
 			Rows: []spaces.InboxRow{{Seq: 1}}, Events: []spaces.Event{e}, Waits: c.waits,
 		}
 		if v := (Gate{Agent: "ada"}).Judge(j)[0]; v.Reason != c.want || v.Wake != c.wake {

@@ -54,7 +54,7 @@ func (s *Shell) speaks(a spaces.AgentID, space spaces.SpaceID) bool {
 // muted reports whether a person has silenced the agent in a space.
 func muted(st *stepContext, space spaces.SpaceID) bool {
 	seat := st.view.Seat(space)
-	return seat != nil && seat.Uplink.Muted
+	return seat != nil && seat.Uplink.Muted(st.now)
 }
 
 // insteadOf says what to do about an act that the agent is without: the first of the

@@ -110,7 +110,7 @@ func TestWhoIsMutedFollowsInSilence(t *testing.T) {
 	play(t, m, func(w *world) {
 		hall, den := w.room("hall", with("Ada")), w.room("den", with("Ada"))
 		mute := func(lifted bool) {
-			changed, err := w.store.Shell().Mute(w.t.Context(), spaces.MuteRequest{Space: hall, Lifted: lifted})
+			changed, err := w.store.Shell().Mute(w.t.Context(), spaces.MuteRequest{Space: hall, Lifted: lifted, At: time.Now()})
 			if err != nil || len(changed) != 1 {
 				t.Errorf("muted are %v: %v", changed, err)
 			}
@@ -137,6 +137,39 @@ func TestWhoIsMutedFollowsInSilence(t *testing.T) {
 		w.settle()
 		if len(heard) == runs || !strings.Contains(heard[len(heard)-1], `ACTIVE SPACE: "hall"`) {
 			t.Errorf("it heard %q", heard[runs:])
+		}
+	})
+}
+
+// DESIGN 6.1: what wakes an agent in a room can be asked for.
+func TestWhatWakesAnAgentIsTold(t *testing.T) {
+	play(t, replier("hi"), func(w *world) {
+		own := spaces.WakePolicy("")
+		w.settings = func(spaces.AgentID, spaces.SpaceID) shell.AgentSettings {
+			set := shell.DefaultSettings()
+			set.Wake = own
+			return set
+		}
+		chat, hall := w.room("kai", direct), w.room("hall", with("Ada"))
+		w.start()
+		for _, c := range []struct {
+			space spaces.SpaceID
+			own   spaces.WakePolicy
+			want  spaces.WakePolicy
+			every bool
+		}{
+			{chat, "", spaces.WakeAuto, true},
+			{chat, spaces.WakeNone, spaces.WakeNone, false},
+			{hall, "", spaces.WakeAuto, false},
+			{hall, spaces.WakeAll, spaces.WakeAll, true},
+		} {
+			own = c.own
+			if wake, every, err := w.shell.WakesBy(w.t.Context(), "ada", c.space); err != nil || wake != c.want || every != c.every {
+				t.Errorf("in %s with %q: %s, every message %t, %v", c.space, c.own, wake, every, err)
+			}
+		}
+		if _, _, err := w.shell.WakesBy(w.t.Context(), "ada", "nowhere"); err == nil {
+			t.Error("in a room that is not there it is told as well")
 		}
 	})
 }

@@ -2,6 +2,7 @@ package shell
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -63,11 +64,26 @@ func agentsOf(room *hud.SharedRoom) []string {
 
 // answersWhen says in words what wakes agents in a room.
 func answersWhen(wake spaces.WakePolicy, s spaces.Space, members []spaces.SpaceMember) string {
-	alone := s.Closed && len(members) == 2 && wake != spaces.WakeMention
-	if wake != spaces.WakeNone && (s.Direct || alone || wake == spaces.WakeAll) {
+	if wokenByAll(wake, s, members) {
 		return "to every message"
 	}
 	return "when somebody mentions them or answers one of their messages"
+}
+
+// wokenByAll reports whether every message of a person wakes the agents of a room.
+func wokenByAll(wake spaces.WakePolicy, s spaces.Space, members []spaces.SpaceMember) bool {
+	alone := s.Closed && len(members) == 2 && wake != spaces.WakeMention
+	return wake != spaces.WakeNone && (s.Direct || alone || wake == spaces.WakeAll)
+}
+
+// WakesBy returns what wakes an agent in a space, and whether every message of a person does.
+func (s *Shell) WakesBy(ctx context.Context, agent spaces.AgentID, space spaces.SpaceID) (wake spaces.WakePolicy, every bool, err error) {
+	room, members, err := s.Record.Space(ctx, space)
+	if err != nil {
+		return "", false, fmt.Errorf("what wakes %s: %w", agent, err)
+	}
+	wake = cmp.Or(s.Settings(agent, space).Wake, room.Wake)
+	return wake, wokenByAll(wake, room, members), nil
 }
 
 // platforms are what people call them.

@@ -178,6 +178,8 @@ type StoppedRun struct {
 // A MuteRequest is a person's word that agents are to follow a room in silence, or no more.
 type MuteRequest struct {
 	Space  SpaceID
-	Agent  AgentID // empty: every agent of the room
-	Lifted bool    // they may speak again
+	Agent  AgentID   // empty: every agent of the room
+	Lifted bool      // they may speak again
+	Until  time.Time // zero: until it is lifted
+	At     time.Time
 }

@@ -38,12 +38,20 @@ type Uplink struct {
 	Head int64
 	// Fresh is the last event that a person asked the mind to leave behind, and
 	// FreshAt when: what is older is shown only if it is looked up.
-	Fresh    int64
-	FreshAt  time.Time
-	Live     bool // false after it was closed for good
-	Muted    bool // nothing said there wakes the mind, and it does nothing there
-	OpenedAt time.Time
+	Fresh   int64
+	FreshAt time.Time
+	Live    bool // false after it was closed for good
+	// MutedUntil is when a mute ends: before that, nothing said there wakes the mind, and it
+	// does nothing there. It is zero without one, and [MutedForGood] until a person lifts it.
+	MutedUntil time.Time
+	OpenedAt   time.Time
 }
+
+// MutedForGood is the end of a mute that lasts until a person lifts it.
+var MutedForGood = time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
+
+// Muted reports whether a person has silenced the mind in the space at a time.
+func (u *Uplink) Muted(at time.Time) bool { return at.Before(u.MutedUntil) }
 
 // A ConnectionSpan is one period of an uplink. It holds the bounds of
 // what the agent was exposed to and never a copy of it.

@@ -5,6 +5,8 @@ package commands
 import (
 	"context"
 	"fmt"
+	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -35,6 +37,8 @@ type CommandHandler struct {
 	Platforms func() []string
 	// Name returns how people call an agent. Default: its id.
 	Name func(spaces.AgentID) string
+	// Modes returns what wakes an agent in a room. Default: it is not told.
+	Modes func(context.Context, spaces.AgentID, spaces.SpaceID) (AgentMode, error)
 	// Ack takes on the problems that were told of, for as long as the words say,
 	// and returns what to answer. Default: there is nothing to take on.
 	Ack func(ctx context.Context, words string, at time.Time) (string, error)
@@ -75,6 +79,10 @@ func (a *CommandHandler) Run(ctx context.Context, q CommandRequest) (string, err
 		return a.why(ctx, q)
 	case CommandContext:
 		return a.context(ctx, q)
+	case CommandCompact:
+		return compact(ctx, a, q)
+	case CommandMode:
+		return mode(ctx, a, q)
 	case CommandCost:
 		return a.cost(ctx, q)
 	case CommandZone:
@@ -206,13 +214,44 @@ func (a *CommandHandler) named(ctx context.Context, q CommandRequest) (spaces.Ag
 	return "", nil
 }
 
+// muteTime is how the words behind /mute end that say for how long: "2h", "Ada for 3 days".
+var muteTime = regexp.MustCompile(`(?i)^(?:(.+?) +)??(?:for +)?([1-9]\d{0,3}) *(m|min|minutes?|h|hours?|d|days?|w|weeks?)$`)
+
+// cutDuration returns what stands before a length of time at the end of words, and that
+// length, in words and as it is; zero without one.
+func cutDuration(words string) (before, told string, lasts time.Duration) {
+	m := muteTime.FindStringSubmatch(words)
+	if m == nil {
+		return words, "", 0
+	}
+	n, _ := strconv.Atoi(m[2]) // it is digits
+	unit, name := time.Minute, "minute"
+	switch strings.ToLower(m[3])[0] {
+	case 'h':
+		unit, name = time.Hour, "hour"
+	case 'd':
+		unit, name = 24*time.Hour, "day"
+	case 'w':
+		unit, name = 7*24*time.Hour, "week"
+	}
+	return m[1], " for " + counted(n, name, name+"s") + " or", time.Duration(n) * unit
+}
+
 // mute has agents follow the room in silence, all of them or the one that is named,
-// until it is lifted: nothing wakes them there, and they do nothing there. What they
+// until it is lifted or the time is over that is named: nothing wakes them there, and they do nothing there. What they
 // have under way ends.
 func (a *CommandHandler) mute(ctx context.Context, q CommandRequest) (string, error) {
 	may, err := a.decides(ctx, q)
 	if err != nil || !may {
 		return onlyDeciders, err
+	}
+	m := spaces.MuteRequest{Space: q.Space, Lifted: q.Command == CommandUnmute, At: q.At}
+	howLong := ""
+	if !m.Lifted {
+		var lasts time.Duration
+		if q.Args, howLong, lasts = cutDuration(q.Args); lasts > 0 {
+			m.Until = q.At.Add(lasts)
+		}
 	}
 	agent, err := a.named(ctx, q)
 	if err != nil {
@@ -221,7 +260,7 @@ func (a *CommandHandler) mute(ctx context.Context, q CommandRequest) (string, er
 	if q.Args != "" && agent == "" {
 		return "No agent of that name is in this room.", nil
 	}
-	m := spaces.MuteRequest{Space: q.Space, Agent: agent, Lifted: q.Command == CommandUnmute}
+	m.Agent = agent
 	changed, err := a.Runs.Mute(ctx, m)
 	if err != nil {
 		return "", err
@@ -242,8 +281,8 @@ func (a *CommandHandler) mute(ctx context.Context, q CommandRequest) (string, er
 	if len(changed) == 0 {
 		return "Muted already.", nil
 	}
-	return fmt.Sprintf("%s in silence until somebody writes `%s`. What is said is remembered.",
-		listed(names, "follows this room", "follow this room"), adapters.TypedCommand(q.Who.Platform, CommandUnmute)), nil
+	return fmt.Sprintf("%s in silence%s until somebody writes `%s`. What is said is remembered.",
+		listed(names, "follows this room", "follow this room"), howLong, adapters.TypedCommand(q.Who.Platform, CommandUnmute)), nil
 }
 
 // ack takes problems on and says so.

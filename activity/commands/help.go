@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/trestle-bridge/trestle/adapters"
+	"github.com/trestle-bridge/trestle/internal/textformat"
+	"github.com/trestle-bridge/trestle/spaces"
 )
 
 // help tells what people can get done here, by what they want and not by how it
@@ -20,6 +22,9 @@ func (a *CommandHandler) help(ctx context.Context, q CommandRequest) (string, er
 		names = append(names, a.name(n.Agent))
 	}
 	var b strings.Builder
+	if word, more, _ := strings.Cut(q.Args, " "); word != "" && more == "" && !isCommand(strings.ToLower(strings.TrimLeft(word, "/!"))) {
+		fmt.Fprintf(&b, "There is no command \"%s\".\n\n", spaces.PlainText(textformat.ClipBytes(word, 40)))
+	}
 	if len(names) > 0 {
 		fmt.Fprintf(&b, "%s in this chat.\n\n", listed(names, "lives", "live"))
 	}
@@ -42,6 +47,9 @@ func (a *CommandHandler) help(ctx context.Context, q CommandRequest) (string, er
 	b.WriteString("**And at any time, without asking the model**:\n")
 	for _, c := range CommandMenu() {
 		fmt.Fprintf(&b, "- `%s`: %s\n", adapters.TypedCommand(q.Who.Platform, c.Name), c.Help)
+	}
+	if q.Who.Platform == "slack" {
+		fmt.Fprintf(&b, "\n`/trestle %s` does the same as `%s`, and so with the others, everywhere but in threads.\n", CommandStop, adapters.TypedCommand("slack", CommandStop))
 	}
 	return strings.TrimSpace(b.String()), nil
 }

@@ -23,6 +23,10 @@ const (
 	CommandZone   = "timezone"
 	// CommandContext asks how full the context of an agent is.
 	CommandContext = "context"
+	// CommandCompact has agents shorten what they have in mind.
+	CommandCompact = "compact"
+	// CommandMode asks what wakes the agents of a room.
+	CommandMode = "mode"
 )
 
 // CommandMenu returns the commands in the order of a platform's menu.
@@ -32,10 +36,12 @@ func CommandMenu() []adapters.CommandMenuEntry {
 		{Name: CommandStatus, Help: "what I am doing"},
 		{Name: CommandStop, Help: "stop what I am doing, now"},
 		{Name: CommandNew, Help: "begin a fresh conversation here"},
-		{Name: CommandMute, Help: "follow this room in silence"},
+		{Name: CommandMute, Help: "follow this room in silence, for good or for a time such as 2h"},
 		{Name: CommandUnmute, Help: "speak here again"},
 		{Name: CommandWhy, Help: "why I answered, or did not"},
+		{Name: CommandMode, Help: "which messages I look at when they come"},
 		{Name: CommandContext, Help: "how much I have in mind, and of what"},
+		{Name: CommandCompact, Help: "shorten what I have in mind, now"},
 		{Name: CommandCost, Help: "what this room used today"},
 		{Name: CommandMission, Help: "how the missions of this room stand"},
 		{Name: CommandZone, Help: "set the clock that your reminders go by"},
@@ -51,7 +57,7 @@ func ForAskerAlone(command, answer string) bool {
 		return true
 	}
 	switch command {
-	case CommandHelp, CommandStatus, CommandWhy, CommandContext, CommandCost, CommandZone, CommandLink, CommandStart:
+	case CommandHelp, CommandStatus, CommandWhy, CommandMode, CommandContext, CommandCost, CommandZone, CommandLink, CommandStart:
 		return true
 	}
 	return false
@@ -60,9 +66,12 @@ func ForAskerAlone(command, answer string) bool {
 // ParseCommand returns the command that a message begins with, nil without one: as
 // the adapter parsed it, or behind a mention of the account, which is how people
 // address a bot where the platform reserves the slash. A decision about a call of a tool
-// needs no slash.
+// needs no slash. What is only a command and no known one asks for help.
 func ParseCommand(account adapters.BotAccount, m adapters.IncomingMessage) *adapters.ChatCommand {
 	if m.Command != nil {
+		if m.Command.Only && !isCommand(m.Command.Name) {
+			return &adapters.ChatCommand{Name: CommandHelp, Args: m.Command.Name, Only: true}
+		}
 		return m.Command
 	}
 	if c := cmp.Or(parseDecision(m.Text), parseMission(m.Text), parsePairing(m.Text), parseLink(m.Text)); c != nil || !m.ToUs {
@@ -74,11 +83,20 @@ func ParseCommand(account adapters.BotAccount, m adapters.IncomingMessage) *adap
 	}
 	name, args, _ := strings.Cut(strings.TrimSpace(rest), " ")
 	name, slash := strings.CutPrefix(strings.ToLower(name), "/")
-	known := slices.ContainsFunc(CommandMenu(), func(c adapters.CommandMenuEntry) bool { return c.Name == name })
-	if !slash || !known {
+	if !slash || !inMenu(name) {
 		return nil
 	}
 	return &adapters.ChatCommand{Name: name, Args: strings.TrimSpace(args)}
+}
+
+// inMenu reports whether a word is a command of the menu.
+func inMenu(word string) bool {
+	return slices.ContainsFunc(CommandMenu(), func(c adapters.CommandMenuEntry) bool { return c.Name == word })
+}
+
+// isCommand reports whether a word is a command, in the menu or not.
+func isCommand(word string) bool {
+	return inMenu(word) || slices.Contains([]string{CommandApprove, CommandDeny, CommandChoose, CommandLetIn, CommandRefuse, CommandAck}, word)
 }
 
 // mentions reports whether a word is a mention of the account.

@@ -2,6 +2,7 @@ package commands
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/trestle-bridge/trestle/spaces"
@@ -32,7 +33,13 @@ type RunController interface {
 	// Mute has agents of a room be silent there, or lifts it, and returns those for
 	// whom that is new.
 	Mute(ctx context.Context, m spaces.MuteRequest) ([]spaces.AgentID, error)
+	// Compact has an agent of a room shorten what it has in mind, and says what that came
+	// to. It fails with [ErrBusy] when it cannot be done now.
+	Compact(ctx context.Context, agent spaces.AgentID, space spaces.SpaceID) (spaces.ContextCompacted, error)
 }
+
+// ErrBusy is why an agent does not shorten now what it has in mind: it is at work elsewhere.
+var ErrBusy = errors.New("the agent is at work elsewhere")
 
 // RoomInspector tells what agents do and did in one room. Nothing of another room is in
 // its answers.
@@ -72,15 +79,16 @@ type RoomStatus struct {
 
 // AgentStatus is one agent in a room.
 type AgentStatus struct {
-	Agent     spaces.AgentID
-	Since     time.Time // when its run here began; zero when it rests
-	Asleep    time.Time // until when it sleeps; zero when it does not
-	Muted     bool      // it follows the room in silence
-	Runs      int       // in this room, since the day began
-	Cancelled int       // of them stopped by a person
-	Failed    int       // of them ended by a fault or a limit
-	Denials   int
-	Usage     spaces.TokenUsage // in this room, since the day began
+	Agent  spaces.AgentID
+	Since  time.Time // when its run here began; zero when it rests
+	Asleep time.Time // until when it sleeps; zero when it does not
+	// MutedUntil is until when it follows the room in silence; see [spaces.Uplink].
+	MutedUntil time.Time
+	Runs       int // in this room, since the day began
+	Cancelled  int // of them stopped by a person
+	Failed     int // of them ended by a fault or a limit
+	Denials    int
+	Usage      spaces.TokenUsage // in this room, since the day began
 }
 
 // MessageOutcome is what became of a message with one agent.

@@ -39,8 +39,10 @@ func doing(n AgentStatus, at time.Time) string {
 	switch {
 	case !n.Since.IsZero():
 		return "has been at it for " + lasting(at.Sub(n.Since))
-	case n.Muted:
+	case n.MutedUntil.Equal(spaces.MutedForGood):
 		return "is muted here"
+	case n.MutedUntil.After(at):
+		return "is muted here for another " + lasting(n.MutedUntil.Sub(at))
 	case n.Asleep.After(at):
 		return "sleeps for another " + lasting(n.Asleep.Sub(at))
 	}
@@ -128,7 +130,7 @@ func (a *CommandHandler) context(ctx context.Context, q CommandRequest) (string,
 		lines = append(lines, line)
 	}
 	return "In mind during the last run here:\n" + strings.Join(lines, "\n") + "\n\nI make room by myself. `" +
-		adapters.TypedCommand(q.Who.Platform, CommandNew) + "` begins afresh.", nil
+		adapters.TypedCommand(q.Who.Platform, CommandCompact) + "` does it now, `" + adapters.TypedCommand(q.Who.Platform, CommandNew) + "` begins afresh.", nil
 }
 
 // money says what tokens cost.

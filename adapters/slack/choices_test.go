@@ -57,6 +57,33 @@ func TestAPressDoesNotWaitForHistory(t *testing.T) {
 	})
 }
 
+// PLATFORMS 2: a slash command is acknowledged within Slack's three seconds, also while the
+// gap of its channel is still being filled. Where it is not, Slack tells the person so.
+func TestACommandDoesNotWaitForHistory(t *testing.T) {
+	inBubble(t, func(w *workspace) {
+		t := w.t
+		w.ops.Says(w.maya, "while we were away", fakeslack.PostOptions{})
+		w.app.Forget()
+		w.Fault(fake.CallFault{Method: "conversations.history", Do: fake.Delay, Wait: 20 * time.Second, Times: -1})
+		b := new(book)
+		w.runs(b, w.options())
+		w.ops.Commands(w.maya, w.app, "/trestle", "stop")
+		pass(3 * time.Second)
+		testutil.Same(t, "heard", []string{"/stop"}, b.said())
+		testutil.Same(t, "told", 0, len(w.ops.Whispers()))
+	})
+	inBubble(t, func(w *workspace) {
+		t := w.t
+		w.ops.Commands(w.maya, w.app, "/trestle", "stop") // while nothing runs
+		pass(time.Minute)
+		b := new(book)
+		w.runs(b, w.options())
+		pass(time.Minute)
+		testutil.Same(t, "heard", 0, len(b.said()))
+		testutil.Same(t, "told", []fakeslack.EphemeralMessage{{To: w.maya.ID, Text: `/trestle failed with the error "operation_timeout"`}}, w.ops.Whispers())
+	})
+}
+
 func encoded(t *testing.T, v any) []byte {
 	t.Helper()
 	out, err := json.Marshal(v)

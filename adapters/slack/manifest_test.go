@@ -44,6 +44,9 @@ func TestTheManifestOfTheGuideIsTheOneWeNeed(t *testing.T) {
 	if !strings.Contains(manifest, "interactivity: {is_enabled: true}") {
 		t.Error("Slack delivers no press of a button unless interactivity is switched on")
 	}
+	if !strings.Contains(manifest, "{command: /trestle, ") || !slices.Contains(scopes, "commands") {
+		t.Error("Slack offers no /trestle unless the manifest has it")
+	}
 	for _, e := range events {
 		if slices.Contains(quiet, e) {
 			t.Errorf("%s is subscribed to and not read", e)

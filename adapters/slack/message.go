@@ -257,9 +257,10 @@ func (r reader) command(ctx context.Context, d *delivery) []adapters.Update {
 		r.c.log.Warn("command of another workspace left aside", "update", d.id, "team", cmd.Team)
 		return nil
 	}
-	name, args := strings.ToLower(strings.TrimPrefix(cmd.Command, "/")), cmd.Text
-	if first, rest, _ := strings.Cut(strings.TrimSpace(cmd.Text), " "); strings.HasPrefix(name, "trestle") {
-		name, args = cmp.Or(strings.ToLower(first), "help"), rest
+	name, args := strings.ToLower(strings.TrimPrefix(cmd.Command, "/")), r.words(ctx, &message{Text: cmd.Text}).plain
+	ours := strings.HasPrefix(name, "trestle")
+	if first, rest, _ := strings.Cut(args, " "); ours {
+		name, args = cmp.Or(strings.ToLower(strings.TrimLeft(first, "/!")), "help"), rest
 	}
 	r.c.storeResponseURL(cmd)
 	trigger := cmp.Or(cmd.Trigger, d.id)
@@ -273,7 +274,7 @@ func (r reader) command(ctx context.Context, d *delivery) []adapters.Update {
 		From: r.who(ctx, cmd.User, cmd.Team),
 		Body: adapters.IncomingMessage{
 			ID: commandID + trigger, Text: strings.TrimSpace("/" + name + " " + args), ToUs: true,
-			Command: &adapters.ChatCommand{Name: name, Args: strings.TrimSpace(args)},
+			Command: &adapters.ChatCommand{Name: name, Args: strings.TrimSpace(args), Only: ours},
 		},
 	}}
 }

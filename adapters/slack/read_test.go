@@ -344,6 +344,8 @@ func TestCommandsAreUnderstood(t *testing.T) {
 		pass(time.Second)
 		w.direct.Commands(w.maya, w.app, "/trestle", "")
 		pass(time.Second)
+		w.ops.Commands(w.maya, w.app, "/trestle", "/Mute <@"+w.maya.ID+"|maya> R&amp;D  2h") // as Slack escapes it
+		pass(time.Second)
 		w.direct.Commands(w.maya, w.app, "/deploy", "prod")
 		pass(time.Second)
 		w.ops.Says(w.maya, "wow!stop", fakeslack.PostOptions{})
@@ -355,10 +357,10 @@ func TestCommandsAreUnderstood(t *testing.T) {
 		var got []string
 		for _, m := range heard[adapters.IncomingMessage](b) {
 			if m.Command != nil {
-				got = append(got, m.Command.Name+"|"+m.Command.Args)
+				got = append(got, m.Command.Name+"|"+m.Command.Args+map[bool]string{true: "|only"}[m.Command.Only])
 			}
 		}
-		testutil.Same(t, "commands", []string{"stop|now", "help|", "help|", "deploy|prod", "deploy|one", "deploy|two"}, got)
+		testutil.Same(t, "commands", []string{"stop|now", "help|", "help||only", "mute|@Maya Lind R&D  2h|only", "deploy|prod", "deploy|one", "deploy|two"}, got)
 	})
 }
 

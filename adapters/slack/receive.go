@@ -151,7 +151,7 @@ func (r *receiver) deliver(ctx context.Context, ds []*delivery, hellos *errgroup
 	for _, d := range ds {
 		t := &acceptedEvents{delivery: d, updates: slices.DeleteFunc(r.placed(ctx, r.read.read(ctx, d)), func(u adapters.Update) bool { return r.recent.told(u.Key) })}
 		chat := ""
-		if len(t.updates) > 0 && d.kind != "interactive" { // a press waits for no history: Slack gives it up after 3 s
+		if len(t.updates) > 0 && d.kind != "interactive" && d.kind != "slash_commands" { // these wait for no history: Slack gives them up after 3 s
 			chat = t.updates[0].Chat.ID
 		}
 		if _, gap := gapIn(t.updates); gap {

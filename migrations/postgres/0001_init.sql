@@ -192,7 +192,7 @@ create table uplinks (
     cursor    bigint not null,
     cursor_id text collate "C" not null,
     live      bigint not null,
-    muted     bigint not null default 0,
+    muted_until bigint not null default 0, -- nothing wakes it there before; 0: it is not muted
     opened_at bigint not null,
     n         bigint not null, -- order of opening within the agent
     fresh     bigint not null default 0, -- first event of the conversation since it was started afresh; older ones are shown on request

@@ -191,7 +191,7 @@ create table uplinks (
     cursor    integer not null,
     cursor_id text    not null,
     live      integer not null,
-    muted     integer not null default 0,
+    muted_until integer not null default 0, -- nothing wakes it there before; 0: it is not muted
     opened_at integer not null,
     n         integer not null, -- order of opening within the agent
     fresh     integer not null default 0, -- first event of the conversation since it was started afresh; older ones are shown on request

@@ -22,9 +22,10 @@ type envelope struct {
 	id      string // of the envelope under way
 	ids     []string
 	on      *socket
-	settled bool // acknowledged or given up
-	acked   bool // acknowledged in time
-	once    bool // never tried again: a person waits for it
+	settled bool   // acknowledged or given up
+	acked   bool   // acknowledged in time
+	once    bool   // never tried again: a person waits for it
+	failed  func() // shows that person that it was not acknowledged in time; may be nil
 	due     time.Time
 	do      func() // what is to be done then; nil: nothing
 }
@@ -208,6 +209,9 @@ func (e *envelope) missed() {
 	if e.once || e.attempt >= len(retries) {
 		e.settle()
 		e.app.of.ledger.expired(e.entry())
+		if e.failed != nil {
+			e.failed()
+		}
 		return
 	}
 	pause := retries[e.attempt]

@@ -252,7 +252,9 @@ func (c *WorkspaceChannel) Pins(p *HumanUser, ts string) {
 	}, ts)
 }
 
-// Commands has a person use a slash command.
+// Commands has a person use a slash command. Slack calls the app once; where that does not
+// acknowledge it within three seconds, the person alone is told that it failed
+// (docs.slack.dev/interactivity/implementing-slash-commands).
 func (c *WorkspaceChannel) Commands(p *HumanUser, a *WorkspaceApp, command, args string) {
 	s := c.of
 	s.mu.Lock()
@@ -264,8 +266,12 @@ func (c *WorkspaceChannel) Commands(p *HumanUser, a *WorkspaceApp, command, args
 	trigger := s.id("Tr")
 	s.responses[trigger] = &response{in: c, to: p.ID, left: 5}
 	a.enqueue(&envelope{
-		kind: "slash_commands", event: trigger, channel: c.ID, sort: "slash_commands",
+		kind: "slash_commands", event: trigger, channel: c.ID, sort: "slash_commands", once: true,
+		failed: func() {
+			c.whispers = append(c.whispers, EphemeralMessage{To: p.ID, Text: command + ` failed with the error "operation_timeout"`})
+		},
 		payload: map[string]any{
+			"token": "old-verification-token", "api_app_id": a.ID, "team_domain": "acme", "is_enterprise_install": "false",
 			"command": command, "text": args, "user_id": p.ID, "user_name": p.profile.Handle, "team_id": s.o.Team,
 			"channel_id": c.ID, "channel_name": name, "response_url": s.origin + "/respond/" + trigger,
 		},

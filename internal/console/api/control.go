@@ -89,7 +89,7 @@ func (api *ControlAPI) Steer(r *http.Request) (SteerAnswer, error) {
 		a.Unsent = done.Unsent
 		return a, err
 	case "mute", "unmute":
-		changed, err := api.Agents.Mute(r.Context(), spaces.MuteRequest{Space: space, Agent: agent, Lifted: verb == "unmute"})
+		changed, err := api.Agents.Mute(r.Context(), spaces.MuteRequest{Space: space, Agent: agent, Lifted: verb == "unmute", At: time.Now()})
 		a.Changed = console.NonNil(changed)
 		return a, err
 	}

@@ -33,7 +33,7 @@ const (
 	asleepTo  engine.QueryText = `select coalesce(max(due), 0) from timers where agent = $1 and circle = $2 and kind = 'sleep' and fired_by = ''`
 	runsToday engine.QueryText = `select coalesce(stop, ''), count(*), sum(denials) from cycles
 where space = $3 and started >= $4 and agent = $1 and circle = $2 group by stop`
-	mutedHere engine.QueryText = `select muted from uplinks where agent = $1 and circle = $2 and space = $3`
+	mutedHere engine.QueryText = `select muted_until from uplinks where agent = $1 and circle = $2 and space = $3`
 	usedToday engine.QueryText = `select prompt, cached, output, calls, cost from usage where day = $1 and agent = $2 and space = $3`
 	// The index has only actions that are not final, which are few.
 	countUnsent engine.QueryText = `select count(*) from mappings m
@@ -86,7 +86,7 @@ func agentStatus(ctx context.Context, src engine.QueryReader, m spaces.Mind, spa
 	if _, err := engine.ScanRow(ctx, src, asleepTo, key, engine.ScanTime(&n.Asleep)); err != nil {
 		return n, err
 	}
-	if _, err := engine.ScanRow(ctx, src, mutedHere, append(slices.Clip(key), string(space)), &n.Muted); err != nil {
+	if _, err := engine.ScanRow(ctx, src, mutedHere, append(slices.Clip(key), string(space)), engine.ScanTime(&n.MutedUntil)); err != nil {
 		return n, err
 	}
 	u := &n.Usage

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	mutedAgents engine.QueryText = `select agent from uplinks where space = $1 and live = 1 and muted = 1 order by agent`
+	mutedAgents engine.QueryText = `select agent from uplinks where space = $1 and live = 1 and muted_until > $2 order by agent`
 	oneRoom     engine.QueryText = `select ` + roomColumns + ` where s.kind = 'room' and s.id = $1`
 	roomUplinks engine.QueryText = `select agent, circle from uplinks where space = $1 order by agent, n`
 	roomLog     engine.QueryText = `select ` + tables.EventColumns + ` from events e where e.space = $1 and e.branch = 'main' and e.seq < $2 order by e.seq desc limit $3 + 0`
@@ -41,7 +41,7 @@ func (c ReadModel) Room(ctx context.Context, id spaces.SpaceID) (console.Room, [
 		if rooms[0].Chats, rooms[0].Agents, err = tables.ChatsAndAgents(ctx, src, id); err != nil {
 			return err
 		}
-		if rooms[0].Muted, err = engine.AllRows(ctx, src, mutedAgents, []any{string(id)}, engine.ScanValue[spaces.AgentID]); err != nil {
+		if rooms[0].Muted, err = engine.AllRows(ctx, src, mutedAgents, []any{string(id), engine.ToMillis(time.Now())}, engine.ScanValue[spaces.AgentID]); err != nil {
 			return err
 		}
 		people, err = tables.MembersOfSpace(ctx, src, id, tables.NoLimit)

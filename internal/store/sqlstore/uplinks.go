@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/trestle-bridge/trestle/internal/store/engine"
@@ -16,8 +17,9 @@ values ($1, $2, $3, $4, $5, $4, 1, $6, (select coalesce(max(n), 0) + 1 from upli
 on conflict (agent, circle, space) do update set live = 1, cursor = excluded.cursor, cursor_id = excluded.cursor_id where uplinks.live = 0`
 	endUplink    engine.QueryText = `update uplinks set live = 0 where agent = $1 and circle = $2 and space = $3`
 	renewUplinks engine.QueryText = `update uplinks set fresh = $2, fresh_at = $3 where space = $1 and live = 1`
-	unlikeMuted  engine.QueryText = `select agent from uplinks where space = $1 and live = 1 and ($2 = '' or agent = $2) and muted <> $3 order by agent`
-	muteUplinks  engine.QueryText = `update uplinks set muted = $3 where space = $1 and live = 1 and ($2 = '' or agent = $2)`
+	unlikeMuted  engine.QueryText = `select agent from uplinks where space = $1 and live = 1 and ($2 = '' or agent = $2) and muted_until <> $3 order by agent`
+	mutedStill   engine.QueryText = `select agent from uplinks where space = $1 and live = 1 and ($2 = '' or agent = $2) and muted_until > $3 order by agent`
+	muteUplinks  engine.QueryText = `update uplinks set muted_until = $3 where space = $1 and live = 1 and ($2 = '' or agent = $2)`
 	moveCursor   engine.QueryText = `update uplinks set cursor = $4, cursor_id = $5, erased = $4 where agent = $1 and circle = $2 and space = $3 and cursor < $4`
 )
 
@@ -93,16 +95,20 @@ func (s RunStore) Renew(ctx context.Context, space spaces.SpaceID, at time.Time)
 
 // Mute mutes or unmutes agents in a space and returns those that it changed.
 func (s RunStore) Mute(ctx context.Context, m spaces.MuteRequest) (changed []spaces.AgentID, err error) {
-	muted := 1
-	if m.Lifted {
-		muted = 0
+	until := m.Until
+	if until.IsZero() {
+		until = spaces.MutedForGood
 	}
-	key := []any{string(m.Space), string(m.Agent), muted}
+	key := []any{string(m.Space), string(m.Agent)}
+	others, compared, muted := unlikeMuted, engine.ToMillis(until), engine.ToMillis(until)
+	if m.Lifted {
+		others, compared, muted = mutedStill, engine.ToMillis(m.At), 0
+	}
 	err = s.s.write(ctx, func(ctx context.Context, t *storeTx) error {
-		if changed, err = engine.AllRows(ctx, t, unlikeMuted, key, engine.ScanValue[spaces.AgentID]); err != nil {
+		if changed, err = engine.AllRows(ctx, t, others, append(slices.Clip(key), compared), engine.ScanValue[spaces.AgentID]); err != nil {
 			return err
 		}
-		return t.Run(ctx, muteUplinks, key...)
+		return t.Run(ctx, muteUplinks, append(slices.Clip(key), muted)...)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("mute in %s: %w", m.Space, err)

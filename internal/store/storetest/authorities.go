@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -235,7 +236,7 @@ func muteMoves(t *testing.T, w *world) {
 	room, other := w.family("ada", "bea"), w.open(yard)
 	mute := func(agent spaces.AgentID, lifted bool, want ...spaces.AgentID) {
 		t.Helper()
-		changed, err := w.s.Shell.Mute(t.Context(), spaces.MuteRequest{Space: room, Agent: agent, Lifted: lifted})
+		changed, err := w.s.Shell.Mute(t.Context(), spaces.MuteRequest{Space: room, Agent: agent, Lifted: lifted, At: w.now})
 		w.ok(err)
 		testutil.Same(t, "new for", want, changed)
 	}
@@ -243,7 +244,7 @@ func muteMoves(t *testing.T, w *world) {
 		now, err := w.s.Border.Now(t.Context(), space, w.now)
 		w.ok(err)
 		for _, n := range now.Agents {
-			if n.Muted {
+			if n.MutedUntil.After(w.now) {
 				who = append(who, n.Agent)
 			}
 		}
@@ -258,8 +259,8 @@ func muteMoves(t *testing.T, w *world) {
 	ups, err := w.s.Shell.Uplinks(t.Context(), ada)
 	w.ok(err)
 	for _, u := range ups {
-		if u.Muted != (u.Space == room) {
-			t.Errorf("in %s its mind is muted: %t", u.Space, u.Muted)
+		if u.Muted(w.now) != (u.Space == room) {
+			t.Errorf("in %s its mind is muted until %s", u.Space, u.MutedUntil)
 		}
 	}
 	mute("zed", true)
@@ -267,4 +268,12 @@ func muteMoves(t *testing.T, w *world) {
 	if left := muted(room); len(left) != 0 {
 		t.Errorf("%v are still muted", left)
 	}
+	until := w.now.Add(time.Hour)
+	changed, err := w.s.Shell.Mute(t.Context(), spaces.MuteRequest{Space: room, Agent: "ada", Until: until, At: w.now})
+	w.ok(err)
+	testutil.Same(t, "muted for an hour", []spaces.AgentID{"ada"}, changed)
+	testutil.Same(t, "muted", []spaces.AgentID{"ada"}, muted(room))
+	w.now = until
+	testutil.Same(t, "muted after it", 0, len(muted(room)))
+	mute("", true)
 }

@@ -24,7 +24,7 @@ where ($1 = '' or account = $1) and ($2 = '' or space = $2) order by n`
 	// LiveMinds selects the minds with a live uplink to a space.
 	LiveMinds engine.QueryText = `select agent, circle from uplinks where space = $1 and live = 1 order by agent, n`
 	// UplinkColumns lists the columns that UplinkFields scans.
-	UplinkColumns engine.QueryText = `agent, circle, space, cursor, cursor_id, live, muted, opened_at, fresh, fresh_at, erased`
+	UplinkColumns engine.QueryText = `agent, circle, space, cursor, cursor_id, live, muted_until, opened_at, fresh, fresh_at, erased`
 	selectUplink  engine.QueryText = `select ` + UplinkColumns + ` from uplinks where agent = $1 and circle = $2 and space = $3`
 	// SpanColumns lists the columns that ScanSpan scans.
 	SpanColumns engine.QueryText = `id, agent, circle, space, from_seq, from_id, to_seq, to_id, opened_at, closed_at, opener, closer, checked`
@@ -92,7 +92,7 @@ func ScanMind(r engine.ResultRow) (m spaces.Mind, err error) { return m, r.Scan(
 
 // UplinkFields returns the scan destinations for UplinkColumns.
 func UplinkFields(u *spaces.Uplink) []any {
-	return []any{&u.Mind.Agent, &u.Mind.Circle, &u.Space, &u.Cursor, &u.CursorID, &u.Live, &u.Muted, engine.ScanTime(&u.OpenedAt), &u.Fresh, engine.ScanTime(&u.FreshAt), &u.Erased}
+	return []any{&u.Mind.Agent, &u.Mind.Circle, &u.Space, &u.Cursor, &u.CursorID, &u.Live, engine.ScanTime(&u.MutedUntil), engine.ScanTime(&u.OpenedAt), &u.Fresh, engine.ScanTime(&u.FreshAt), &u.Erased}
 }
 
 // UplinkOf returns the uplink of a mind to a space; zero if there is none.

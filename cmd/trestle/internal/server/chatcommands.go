@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/history"
 	"github.com/trestle-bridge/trestle/internal/config"
+	"github.com/trestle-bridge/trestle/shell"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -21,6 +23,10 @@ func (am *AccountManager) commandHandler() *chatcommands.CommandHandler {
 		Roles: am.border, Runs: runControl{am.connectionSet}, Rooms: am.border, Zones: am.border, Approvals: am.Store.Shell(), Missions: missionControl{am.connectionSet}, Platforms: am.platforms, Ack: am.acknowledge,
 		Pairings: pairingDesk{&accessManager{am}},
 		Links:    &chatcommands.AccountLinks{Store: am.Store.Links(), Notices: am.border, NewCode: access.NewLinkCode},
+		Modes: func(ctx context.Context, agent spaces.AgentID, space spaces.SpaceID) (m chatcommands.AgentMode, err error) {
+			m.Wake, m.Every, err = am.shell.WakesBy(ctx, agent, space)
+			return m, err
+		},
 		Name: func(id spaces.AgentID) string {
 			a, _ := am.Config().Agent(string(id))
 			return a.Name
@@ -56,6 +62,15 @@ func (r runControl) Mute(ctx context.Context, m spaces.MuteRequest) ([]spaces.Ag
 		r.Log.Info("muted", "space", m.Space, "agents", changed, "lifted", m.Lifted)
 	}
 	return changed, err
+}
+
+// Compact has an agent shorten what it has in mind.
+func (r runControl) Compact(ctx context.Context, agent spaces.AgentID, space spaces.SpaceID) (spaces.ContextCompacted, error) {
+	done, err := r.shell.Compact(ctx, agent, space)
+	if errors.Is(err, shell.ErrNotHere) {
+		err = chatcommands.ErrBusy
+	}
+	return done, err
 }
 
 // missionControl reads and steps missions for chat commands.

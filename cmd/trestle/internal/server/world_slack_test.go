@@ -22,6 +22,7 @@ import (
 //	react PERSON@CHAT label: name          file PERSON@CHAT: name.csv
 //	press PERSON@CHAT label: Once          (a button, by its label or its value)
 //	stops PERSON@CHAT: label               (by Slack's Stop in the thread of that message)
+//	slash PERSON@CHAT: stop                (the slash command /trestle)
 //	redeliver                              (Slack delivers the last events again)
 //	opens PERSON@CHAT                      (the direct chat with an agent; the thread is "chat")
 //	looks PERSON@CHAT: OTHER               (at another channel, beside the direct chat)
@@ -152,6 +153,8 @@ func (s *slackSide) person(t *testing.T, m []string) {
 		room.Reacts(person, about, text)
 	case "file":
 		room.Says(person, "", fakeslack.PostOptions{File: &fakeslack.SharedFile{Name: text, MIME: "text/csv", Data: []byte("a,b")}})
+	case "slash":
+		room.Commands(person, s.app, "/trestle", text)
 	case "joins":
 		room.Joins(person)
 	case "leaves":
