@@ -57,6 +57,38 @@ func TestLLMsFileListsEveryPage(t *testing.T) {
 	testutil.Golden(t, *update, file, got.String())
 }
 
+// Every page of docs says which kind it is, and the page of contents lists it under that kind.
+func TestContentsListEveryPageByItsKind(t *testing.T) {
+	docs := filepath.Join("..", "..", "..", "..", "docs")
+	text, err := os.ReadFile(filepath.Join(docs, "README.md"))
+	testutil.OK(t, err)
+	listed := map[string]string{} // by the heading they are under
+	for part := range strings.SplitSeq(string(text), "\n## ") {
+		heading, pages, _ := strings.Cut(part, "\n")
+		listed[heading] = pages
+	}
+	headings := map[string]string{
+		"`tutorial`": "To learn", "`how-to`": "To do something", "`reference`": "To look up", "`explanation`": "To understand",
+	}
+	for _, pattern := range []string{"*.md", "models/*.md"} {
+		found, err := filepath.Glob(filepath.Join(docs, pattern))
+		testutil.OK(t, err)
+		for _, file := range found {
+			page, err := filepath.Rel(docs, file)
+			testutil.OK(t, err)
+			if page == "README.md" {
+				continue
+			}
+			text, err := os.ReadFile(file)
+			testutil.OK(t, err)
+			kind := strings.Split(string(text), "\n")[2]
+			if under := headings[kind]; under == "" || !strings.Contains(listed[under], "]("+page+")") {
+				t.Errorf("%s says it is %q and is not listed under %q", page, kind, under)
+			}
+		}
+	}
+}
+
 // headOf returns the title of a page and its first sentence.
 func headOf(text string) (title, about string) {
 	for part := range strings.SplitSeq(text, "\n\n") {
