@@ -37,7 +37,7 @@ const (
 
 // Commands are the chat commands that people have; the model never sees one as
 // a request.
-var Commands = []string{"start", "help", "status", "stop", "new", "mute", "unmute", "why", "mode", "context", "compact", "cost", "mission", "timezone", "ack", "letin", "refuse", "link"}
+var Commands = []string{"start", "help", "status", "stop", "new", "mute", "unmute", "why", "mode", "context", "compact", "memory", "cost", "mission", "timezone", "ack", "letin", "refuse", "link"}
 
 // A Gate decides which events wake an agent. It is pure: the same rows give the
 // same verdicts. Seeing is not waking: what does not wake is still seen.

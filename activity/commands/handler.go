@@ -33,6 +33,8 @@ type CommandHandler struct {
 	Pairings PairingDesk
 	// Links lets people link their accounts. Default: the operator alone does.
 	Links *AccountLinks
+	// Memories has what agents keep of their own. Default: it is not told.
+	Memories MemoryDesk
 	// Platforms names what the program is connected to. Default: none are named.
 	Platforms func() []string
 	// Name returns how people call an agent. Default: its id.
@@ -87,6 +89,8 @@ func (a *CommandHandler) Run(ctx context.Context, q CommandRequest) (string, err
 		return a.cost(ctx, q)
 	case CommandZone:
 		return a.timezone(ctx, q)
+	case CommandMemory:
+		return memory(ctx, a, q)
 	case CommandLink:
 		return a.Links.answer(ctx, q)
 	case CommandMission:
@@ -238,8 +242,8 @@ func cutDuration(words string) (before, told string, lasts time.Duration) {
 }
 
 // mute has agents follow the room in silence, all of them or the one that is named,
-// until it is lifted or the time is over that is named: nothing wakes them there, and they do nothing there. What they
-// have under way ends.
+// until it is lifted or the time that is named is over: nothing wakes them there, and
+// they do nothing there. What they have under way ends.
 func (a *CommandHandler) mute(ctx context.Context, q CommandRequest) (string, error) {
 	may, err := a.decides(ctx, q)
 	if err != nil || !may {

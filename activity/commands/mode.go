@@ -37,9 +37,9 @@ func mode(ctx context.Context, a *CommandHandler, q CommandRequest) (string, err
 	}
 	b.WriteString("\nWhat it does not look at, it reads the next time. ")
 	if q.Args != "" {
-		b.WriteString("This cannot be changed from the chat: who runs me sets `wake` in the configuration.")
+		b.WriteString("This cannot be changed from the chat: the operator sets `wake` in the configuration.")
 	} else {
-		b.WriteString("Who runs me sets `wake` in the configuration.")
+		b.WriteString("The operator sets `wake` in the configuration.")
 	}
 	return b.String(), nil
 }

@@ -42,6 +42,7 @@ func CommandMenu() []adapters.CommandMenuEntry {
 		{Name: CommandMode, Help: "which messages I look at when they come"},
 		{Name: CommandContext, Help: "how much I have in mind, and of what"},
 		{Name: CommandCompact, Help: "shorten what I have in mind, now"},
+		{Name: CommandMemory, Help: "what I know of you, and how to change it"},
 		{Name: CommandCost, Help: "what this room used today"},
 		{Name: CommandMission, Help: "how the missions of this room stand"},
 		{Name: CommandZone, Help: "set the clock that your reminders go by"},
@@ -57,7 +58,7 @@ func ForAskerAlone(command, answer string) bool {
 		return true
 	}
 	switch command {
-	case CommandHelp, CommandStatus, CommandWhy, CommandMode, CommandContext, CommandCost, CommandZone, CommandLink, CommandStart:
+	case CommandHelp, CommandStatus, CommandWhy, CommandMode, CommandContext, CommandCost, CommandZone, CommandMemory, CommandLink, CommandStart:
 		return true
 	}
 	return false

@@ -22,6 +22,7 @@ func (am *AccountManager) commandHandler() *chatcommands.CommandHandler {
 	return &chatcommands.CommandHandler{
 		Roles: am.border, Runs: runControl{am.connectionSet}, Rooms: am.border, Zones: am.border, Approvals: am.Store.Shell(), Missions: missionControl{am.connectionSet}, Platforms: am.platforms, Ack: am.acknowledge,
 		Pairings: pairingDesk{&accessManager{am}},
+		Memories: memoryDesk{am},
 		Links:    &chatcommands.AccountLinks{Store: am.Store.Links(), Notices: am.border, NewCode: access.NewLinkCode},
 		Modes: func(ctx context.Context, agent spaces.AgentID, space spaces.SpaceID) (m chatcommands.AgentMode, err error) {
 			m.Wake, m.Every, err = am.shell.WakesBy(ctx, agent, space)

@@ -202,11 +202,7 @@ func (d consoleBackend) Correct(ctx context.Context, m spaces.Mind, id, fact str
 }
 
 // recollect notifies other processes that memories have changed.
-func (d consoleBackend) recollect(changed bool) {
-	if changed && d.s.remote != nil {
-		d.s.remote.Ring(forgetBell)
-	}
-}
+func (d consoleBackend) recollect(changed bool) { d.s.ringForgotten(changed) }
 
 // PromptAccess reads and changes which versions of prompts are told. It implements
 // [console.Prompts].

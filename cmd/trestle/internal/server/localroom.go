@@ -198,11 +198,13 @@ func (s *LocalRoom) Reason(ctx context.Context, message string) (string, error) 
 	return waitReason(ctx, s.Spaces, s.Room.Key, message)
 }
 
-// How long a message that no agent has judged is waited for, and how often the store is asked. An
-// agent that is in a run judges what came meanwhile when the run ends.
+// How long a message that no agent has judged is waited for, and the first and longest time
+// between two looks into the store. An agent that is in a run judges what came meanwhile when the
+// run ends.
 const (
 	reasonPatience = 10 * time.Second
-	reasonInterval = 50 * time.Millisecond
+	reasonFirst    = 50 * time.Millisecond
+	reasonLongest  = time.Second
 )
 
 // waitReason waits until every agent of a room of the terminal has judged a message, and returns
@@ -213,9 +215,8 @@ func waitReason(ctx context.Context, sm *SpaceManager, room, message string) (st
 		return "", err
 	}
 	ref := spaces.MessageRef{Account: LocalAccount, Chat: room, Message: message}
-	look := time.NewTicker(reasonInterval)
-	defer look.Stop()
-	for end := time.Now().Add(reasonPatience); ; {
+	pause, end := reasonFirst, time.Now().Add(reasonPatience)
+	for ; ; pause = min(2*pause, reasonLongest) {
 		rows, known, err := sm.border.MessageRows(ctx, placed[0].Space, ref)
 		if err != nil || !known {
 			return "", err
@@ -233,7 +234,7 @@ func waitReason(ctx context.Context, sm *SpaceManager, room, message string) (st
 		select {
 		case <-ctx.Done():
 			return "", context.Cause(ctx)
-		case <-look.C:
+		case <-time.After(pause):
 		}
 	}
 }
