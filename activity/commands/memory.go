@@ -78,7 +78,8 @@ func memory(ctx context.Context, a *CommandHandler, q CommandRequest) (string, e
 		return fmt.Sprintf("`%s` lists what I know of you. %s", typed, usage), nil
 	}
 	for _, n := range now.Agents {
-		had, refusal := false, ""
+		var had bool
+		var refusal string
 		if verb == "forget" {
 			had, err = a.Memories.Forget(ctx, n.Agent, q, id)
 		} else {
