@@ -24,6 +24,8 @@ type LoadOptions struct {
 	Folder  string                      // the working folder
 	Lookup  func(string) (string, bool) // returns one environment variable
 	Environ []string                    // all variables, as NAME=value
+	// Text, unless nil, is read in place of what is in the file, which must be there.
+	Text *string
 	// LocalModel returns the address of a server of models on this machine and the name of
 	// a model there, or empty texts. It is called when there is no file and the environment
 	// has no endpoint; nil finds none.
@@ -112,6 +114,9 @@ func (l LoadOptions) read() (path, text string, mode fs.FileMode, err error) {
 		path = DefaultFile
 	}
 	raw, err := readBounded(l.full(path))
+	if err == nil && l.Text != nil {
+		raw = []byte(*l.Text)
+	}
 	switch {
 	case !named && errors.Is(err, os.ErrNotExist):
 		return "", "", 0, nil

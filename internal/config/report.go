@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -116,6 +117,14 @@ func (c *Config) IsSound() bool {
 
 // SourceName returns the path of the file, or "the environment".
 func (c *Config) SourceName() string { return cmp.Or(c.Path, "the environment") }
+
+// FullPath returns the path of the file from the root; empty without a file.
+func (c *Config) FullPath() string {
+	if c.Path == "" {
+		return ""
+	}
+	return filepath.Join(filepath.Dir(c.PromptFolder), filepath.Base(c.Path))
+}
 
 // Summary returns the number of adapters, agents and spaces in words.
 func (c *Config) Summary() string {

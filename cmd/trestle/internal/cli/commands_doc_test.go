@@ -57,6 +57,8 @@ var answerTypes = map[string]string{
 	"init":             "- it asks and writes, and then examines as doctor does",
 	"config":           "- it needs another word",
 	"config check":     "cli.checkedConfig",
+	"config set":       "cli.changedConfig",
+	"config undo":      "cli.changedConfig",
 	"config schema":    "- it is JSON itself, whatever -o says",
 	"import":           "- it needs another word",
 	"backfill":         "jobs.JobSnapshot",
