@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"strings"
+	"sync"
 	"testing"
 	"testing/iotest"
 	"unicode"
@@ -11,10 +12,28 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
+// A lockedScreen takes what a read that is left behind still writes.
+type lockedScreen struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (s *lockedScreen) Write(text []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.Write(text)
+}
+
+func (s *lockedScreen) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.String()
+}
+
 // typedAs returns the messages that keys make in a terminal, and what it shows.
 func typedAs(t *testing.T, keys io.Reader) (said []string, shown string) {
 	t.Helper()
-	var screen bytes.Buffer
+	var screen lockedScreen
 	err := ForEachMessage(t.Context(), NewMessageEditor(keys, &screen).ReadMessage, func(text string) error {
 		said = append(said, text)
 		return nil

@@ -170,6 +170,8 @@ func ForEachMessage(ctx context.Context, next func() (string, error), say func(t
 		text string
 		err  error
 	}
+	ctx, leave := context.WithCancel(ctx)
+	defer leave()
 	lines := make(chan typed)
 	go func() {
 		for {
