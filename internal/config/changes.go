@@ -90,7 +90,7 @@ func writeChanges(data string, all []FileChange) error {
 	return nil
 }
 
-// replaceText replaces the text of a file if it is what it was.
+// replaceText replaces the text of a file that still has the text it had.
 func replaceText(file, was, now string) error {
 	file, err := filepath.EvalSymlinks(file)
 	if err != nil {

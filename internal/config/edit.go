@@ -13,7 +13,7 @@ import (
 
 // SetValue returns the text of a configuration file with one value changed or added, and
 // everything else as it was, comments too. The path has dots between its keys; a key with dots
-// of its own stands in quotation marks. The value is YAML, or a text that is quoted where it has
+// of its own is written in quotation marks. The value is YAML, or a text that is quoted where it has
 // to be. The error says in words what cannot be changed so, and what to do.
 func SetValue(text, path, value string) (string, error) {
 	keys, err := splitPath(path)
