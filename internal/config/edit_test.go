@@ -75,6 +75,7 @@ func TestWhatCannotBeChangedIsRefusedInWords(t *testing.T) {
 		{anchored, "agents.ada", "y", "anchor"},
 		{anchored, "model.name", "y", "no group of keys"},
 		{"a: [", "a", "y", "not sound"},
+		{"a: one\n  two\n", "a", "y", "cannot be changed by a command"},
 	} {
 		if _, err := SetValue(c.text, c.path, c.value); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s of %q: %v, want %q", c.path, c.text, err, c.want)
