@@ -141,7 +141,7 @@ func TestWhoIsMutedFollowsInSilence(t *testing.T) {
 	})
 }
 
-// DESIGN 6.1: what wakes an agent in a room can be asked for.
+// What wakes an agent in a room can be asked for.
 func TestWhatWakesAnAgentIsTold(t *testing.T) {
 	play(t, replier("hi"), func(w *world) {
 		own := spaces.WakePolicy("")

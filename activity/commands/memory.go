@@ -47,8 +47,8 @@ type MemoryDesk interface {
 	Correct(ctx context.Context, agent spaces.AgentID, q CommandRequest, id, fact string) (had bool, refusal string, err error)
 }
 
-// keptShown is how many memories an answer has, the newest.
-const keptShown = 30
+// KeptShown is how many memories an answer has, the newest. Of older ones no source is needed.
+const KeptShown = 30
 
 // What people are told who ask what agents know of them.
 const (
@@ -108,7 +108,7 @@ func tellKept(ctx context.Context, a *CommandHandler, q CommandRequest, agents [
 			return "", fmt.Errorf("read what %s keeps: %w", n.Agent, err)
 		}
 		name := a.name(n.Agent)
-		left := max(0, len(kept.Memories)-keptShown)
+		left := max(0, len(kept.Memories)-KeptShown)
 		fmt.Fprintf(&b, "**%s** keeps %s of this chat.\n", name, counted(len(kept.Memories), "memory", "memories"))
 		for _, m := range kept.Memories[left:] {
 			b.WriteString("- " + m.line() + "\n")

@@ -79,19 +79,12 @@ func (d memoryDesk) Kept(ctx context.Context, agent spaces.AgentID, q chatcomman
 	if err != nil {
 		return kept, err
 	}
-	for _, x := range has.Self.Memories.All {
+	all := has.Self.Memories.All
+	for i, x := range all {
 		k := chatcommands.KeptMemory{ID: shortHandle(x.ID), Fact: x.Fact, At: x.At, Corrected: !x.Corrected.IsZero()}
-		told, err := d.Store.Console().Told(ctx, m, x.Sources)
-		if err != nil {
-			return kept, err
-		}
-		for _, e := range told {
-			if b, ok := e.Body.(spaces.MessagePosted); ok && b.Text != "" && e.Actor != "" {
-				known, err := d.Store.Shell().Entities(ctx, []spaces.EntityID{e.Actor})
-				if err != nil {
-					return kept, err
-				}
-				k.Who, k.Said = hud.CleanName(known[e.Actor].Name), b.Text
+		if len(all)-i <= chatcommands.KeptShown && !k.Corrected {
+			if k.Who, k.Said, err = d.source(ctx, m, x); err != nil {
+				return kept, err
 			}
 		}
 		kept.Memories = append(kept.Memories, k)
@@ -102,6 +95,18 @@ func (d memoryDesk) Kept(ctx context.Context, agent spaces.AgentID, q chatcomman
 		kept.Reminders = append(kept.Reminders, chatcommands.KeptReminder{ID: shortHandle(t.Name()), Note: t.Note, Due: t.Due.In(zone), Recurs: t.Cron != ""})
 	}
 	return kept, nil
+}
+
+// source returns the last message that a memory was made of: who wrote it, and what.
+func (d memoryDesk) source(ctx context.Context, m spaces.Mind, x spaces.Memory) (who, said string, err error) {
+	told, err := d.Store.Console().Told(ctx, m, x.Sources)
+	for _, e := range slices.Backward(told) {
+		if b, ok := e.Body.(spaces.MessagePosted); ok && b.Text != "" && e.Actor != "" {
+			known, err := d.Store.Shell().Entities(ctx, []spaces.EntityID{e.Actor})
+			return hud.CleanName(known[e.Actor].Name), b.Text, err
+		}
+	}
+	return "", "", err
 }
 
 // Forget implements [chatcommands.MemoryDesk].

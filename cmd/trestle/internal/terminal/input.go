@@ -86,6 +86,8 @@ func (e *MessageEditor) ReadMessage() (string, error) {
 // screenWriter writes what the line editing shows.
 type screenWriter struct{ screen io.Writer }
 
+// Write implements io.Writer. A line break and a tab that the line editing holds are shown as a
+// sign and as a blank.
 func (w screenWriter) Write(text []byte) (int, error) {
 	if _, err := shownText.WriteString(w.screen, string(text)); err != nil {
 		return 0, err
