@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +18,7 @@ import (
 
 // A subject is a program under test that runs.
 type subject struct {
+	name  string
 	cmd   *exec.Cmd
 	start func() error // starts the same again, with the same data
 	log   string
@@ -74,7 +77,7 @@ agents:
 		}
 		args = []string{b.binary, "run", "--quiet", "--config", config, "--data", filepath.Join(dir, "data")}
 	}
-	s := &subject{log: filepath.Join(dir, "log")}
+	s := &subject{name: name, log: filepath.Join(dir, "log")}
 	s.start = func() error {
 		log, err := os.OpenFile(s.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 		if err != nil {
@@ -98,7 +101,7 @@ func (b *bench) with(ctx context.Context, o worldOptions, name string, do func(*
 		return err
 	}
 	defer func() { err = errors.Join(err, w.stop()) }()
-	s, err := b.prepare(w, name)
+	s, err := b.prepare(w, name, o.config)
 	if err != nil {
 		return err
 	}
@@ -165,6 +168,53 @@ func (s *subject) cpu() (time.Duration, error) {
 	user, err1 := strconv.Atoi(fields[11])
 	system, err2 := strconv.Atoi(fields[12])
 	return time.Duration(user+system) * tick, errors.Join(err1, err2)
+}
+
+// The resources that a subject has used since its start.
+type resources struct {
+	cpu                          time.Duration
+	statements, commits, written float64 // bytes to the disk; of trestle alone
+}
+
+// used returns what the subject has used, by /proc and the figures at the address of its
+// console.
+func (s *subject) used(ctx context.Context, console string) (r resources, err error) {
+	if r.cpu, err = s.cpu(); err != nil || s.name != trestle {
+		return r, err
+	}
+	disk, err := os.ReadFile(fmt.Sprintf("/proc/%d/io", s.cmd.Process.Pid))
+	if err != nil {
+		return r, err
+	}
+	ask, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+console+"/metrics", http.NoBody)
+	if err != nil {
+		return r, err
+	}
+	ask.Header.Set("Authorization", "Bearer "+consoleToken)
+	answer, err := http.DefaultClient.Do(ask)
+	if err != nil {
+		return r, err
+	}
+	defer func() { _ = answer.Body.Close() }()
+	figures, err := io.ReadAll(answer.Body)
+	for _, f := range []struct {
+		text []byte
+		name string
+		to   *float64
+	}{
+		{disk, "write_bytes: ", &r.written},
+		{figures, "trestle_database_statements_total ", &r.statements},
+		{figures, "trestle_database_commits_total ", &r.commits},
+	} {
+		for line := range strings.Lines(string(f.text)) {
+			if n, ok := strings.CutPrefix(line, f.name); ok {
+				var bad error
+				*f.to, bad = strconv.ParseFloat(strings.TrimSpace(n), 64)
+				err = errors.Join(err, bad)
+			}
+		}
+	}
+	return r, err
 }
 
 // resident returns the memory of the subject that is in RAM, in megabytes.

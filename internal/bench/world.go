@@ -26,6 +26,7 @@ type worldOptions struct {
 	model     llm.ChatModel // behind the endpoint; default: [responder]
 	console   string        // where trestle serves its console; empty: nowhere
 	hooks     string        // where it takes calls of platforms; empty: nowhere
+	config    string        // a line more of its configuration
 }
 
 // A world is the platforms with their rooms and the model endpoint.

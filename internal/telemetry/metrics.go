@@ -8,18 +8,20 @@ import (
 
 // ProcessMetrics is how the program is at one moment.
 type ProcessMetrics struct {
-	Inbox    int       // rows that wait to be handled or are being handled
-	Open     int       // cycles under way
-	Outbox   int       // actions that are to be sent
-	Oldest   time.Time // when the oldest of them was decided; zero without any
-	Unknown  int       // actions that may have arrived
-	Failed   int       // actions that never will, today
-	Waits    int       // runs that wait for an answer
-	Timers   int
-	Tokens   int   // used today
-	Bytes    int64 // of the database
-	Accounts []AccountMetrics
-	Problems []OpenProblem
+	Inbox      int       // rows that wait to be handled or are being handled
+	Open       int       // cycles under way
+	Outbox     int       // actions that are to be sent
+	Oldest     time.Time // when the oldest of them was decided; zero without any
+	Unknown    int       // actions that may have arrived
+	Failed     int       // actions that never will, today
+	Waits      int       // runs that wait for an answer
+	Timers     int
+	Tokens     int   // used today
+	Bytes      int64 // of the database
+	Statements int64 // that the process has run
+	Commits    int64 // that it has made
+	Accounts   []AccountMetrics
+	Problems   []OpenProblem
 }
 
 // An AccountMetrics is one account on one platform.
@@ -45,27 +47,29 @@ func described(name, help string, labels ...string) *prometheus.Desc {
 
 // What each scrape reads.
 var (
-	inbox     = described("inbox_rows", "Rows that wait to be handled or are being handled.")
-	open      = described("open_cycles", "Cycles under way.")
-	outbox    = described("outbox_actions", "Actions that are to be sent.")
-	oldest    = described("outbox_oldest_seconds", "Age of the oldest action that is to be sent; 0 without any.")
-	unknown   = described("unknown_actions", "Actions that may have arrived.")
-	failed    = described("failed_actions_today", "Actions that failed for good since midnight.")
-	waits     = described("waits", "Runs that wait for an answer.")
-	timers    = described("timers", "Timers and plans that are set.")
-	tokens    = described("tokens_today", "Tokens used since midnight.")
-	bytes     = described("database_bytes", "Size of the database.")
-	connected = described("adapter_connected", "Whether an account is connected.", "adapter")
-	heard     = described("adapter_heard_timestamp_seconds", "When the platform last gave a sign of life.", "adapter")
-	received  = described("adapter_updates_total", "Updates recorded since the start.", "adapter")
-	refused   = described("adapter_refused_total", "Updates of people who were not let in since the start.", "adapter")
-	calls     = described("adapter_calls_refused_total", "Calls over HTTP that did not prove to come from the platform, since the start.", "adapter")
-	problem   = described("problem", "Problems that are open.", "code", "subject", "severity")
+	inbox      = described("inbox_rows", "Rows that wait to be handled or are being handled.")
+	open       = described("open_cycles", "Cycles under way.")
+	outbox     = described("outbox_actions", "Actions that are to be sent.")
+	oldest     = described("outbox_oldest_seconds", "Age of the oldest action that is to be sent; 0 without any.")
+	unknown    = described("unknown_actions", "Actions that may have arrived.")
+	failed     = described("failed_actions_today", "Actions that failed for good since midnight.")
+	waits      = described("waits", "Runs that wait for an answer.")
+	timers     = described("timers", "Timers and plans that are set.")
+	tokens     = described("tokens_today", "Tokens used since midnight.")
+	bytes      = described("database_bytes", "Size of the database.")
+	statements = described("database_statements_total", "Statements of SQL since the start.")
+	commits    = described("database_commits_total", "Commits since the start.")
+	connected  = described("adapter_connected", "Whether an account is connected.", "adapter")
+	heard      = described("adapter_heard_timestamp_seconds", "When the platform last gave a sign of life.", "adapter")
+	received   = described("adapter_updates_total", "Updates recorded since the start.", "adapter")
+	refused    = described("adapter_refused_total", "Updates of people who were not let in since the start.", "adapter")
+	calls      = described("adapter_calls_refused_total", "Calls over HTTP that did not prove to come from the platform, since the start.", "adapter")
+	problem    = described("problem", "Problems that are open.", "code", "subject", "severity")
 )
 
 // Describe implements [prometheus.Collector].
 func (g gauges) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{inbox, open, outbox, oldest, unknown, failed, waits, timers, tokens, bytes, connected, heard, received, refused, calls, problem} {
+	for _, d := range []*prometheus.Desc{inbox, open, outbox, oldest, unknown, failed, waits, timers, tokens, bytes, statements, commits, connected, heard, received, refused, calls, problem} {
 		out <- d
 	}
 }
@@ -86,6 +90,8 @@ func (g gauges) Collect(out chan<- prometheus.Metric) {
 	tell(timers, float64(f.Timers))
 	tell(tokens, float64(f.Tokens))
 	tell(bytes, float64(f.Bytes))
+	out <- prometheus.MustNewConstMetric(statements, prometheus.CounterValue, float64(f.Statements))
+	out <- prometheus.MustNewConstMetric(commits, prometheus.CounterValue, float64(f.Commits))
 	for _, a := range f.Accounts {
 		up := 0.0
 		if a.Connected {

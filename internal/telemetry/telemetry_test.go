@@ -229,7 +229,7 @@ func exposed(t *testing.T) (page string) {
 	synctest.Test(t, func(t *testing.T) {
 		see := func(context.Context) (ProcessMetrics, error) {
 			return ProcessMetrics{
-				Inbox: 3, Open: 1, Outbox: 2, Oldest: time.Now().Add(-4 * time.Second), Unknown: 1, Failed: 2, Waits: 1, Timers: 5, Tokens: 1234, Bytes: 8192,
+				Inbox: 3, Open: 1, Outbox: 2, Oldest: time.Now().Add(-4 * time.Second), Unknown: 1, Failed: 2, Waits: 1, Timers: 5, Tokens: 1234, Bytes: 8192, Statements: 120, Commits: 9,
 				Accounts: []AccountMetrics{
 					{Name: "telegram", Connected: true, Heard: time.Unix(1_700_000_000, 0), Received: 40, Refused: 1, Calls: 7},
 					{Name: "acme"},

@@ -1,17 +1,28 @@
 package engine
 
-import "context"
+import (
+	"context"
+	"sync/atomic"
+)
 
 // A QueryText is the text of one statement. All of them are constants. Limits are written
 // as "limit $1 + 0": SQLite plans a statement anew for every value of a bare limit
 // parameter.
 type QueryText string
 
+// statements counts the statements of this process.
+var statements atomic.Int64
+
+// StatementCount returns how many statements this process has run, without those that
+// begin and end transactions and savepoints.
+func StatementCount() int64 { return statements.Load() }
+
 // A ResultRow is one row of a result.
 type ResultRow interface{ Scan(dest ...any) error }
 
 // EachRow calls scan for every row of the result.
 func EachRow(ctx context.Context, src QueryReader, q QueryText, args []any, scan func(ResultRow) error) error {
+	statements.Add(1)
 	rows, err := src.Query(ctx, string(q), args...)
 	if err != nil {
 		return err

@@ -59,11 +59,13 @@ func (t *WriteTx) Query(ctx context.Context, statement string, args ...any) (Row
 
 // Exec runs a statement and returns how many rows it changed.
 func (t *WriteTx) Exec(ctx context.Context, q QueryText, args ...any) (int64, error) {
+	statements.Add(1)
 	return t.session.Exec(ctx, string(q), args...)
 }
 
 // Run is Exec for statements whose count does not matter.
 func (t *WriteTx) Run(ctx context.Context, q QueryText, args ...any) error {
+	statements.Add(1)
 	return t.session.Run(ctx, string(q), args...)
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/trestle-bridge/trestle/internal/llm"
 	"github.com/trestle-bridge/trestle/internal/pubsub"
 	"github.com/trestle-bridge/trestle/internal/redact"
+	"github.com/trestle-bridge/trestle/internal/store/engine"
 	"github.com/trestle-bridge/trestle/internal/telemetry"
 	"github.com/trestle-bridge/trestle/spaces"
 )
@@ -46,6 +47,7 @@ func (s *Server) processMetrics(ctx context.Context) (telemetry.ProcessMetrics, 
 	f := telemetry.ProcessMetrics{
 		Inbox: t.Inbox, Open: t.Open, Outbox: t.Outbox, Oldest: t.Oldest, Unknown: t.Unknown, Failed: t.Failed,
 		Waits: t.Waits, Timers: t.Timers, Tokens: t.Tokens, Bytes: t.Bytes,
+		Statements: engine.StatementCount(), Commits: s.Store.Commits(),
 	}
 	for _, p := range open {
 		f.Problems = append(f.Problems, telemetry.OpenProblem{Code: string(p.Code), Subject: p.Subject, Severity: string(p.Severity)})
