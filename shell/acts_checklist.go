@@ -94,8 +94,11 @@ var (
 // readStepList reads a message; false when it is no checklist.
 func readStepList(text string) (l stepList, ok bool) {
 	head, rest, _ := strings.Cut(text, "\n")
+	if rest == "" || !strings.HasSuffix(head, ")") { // as nearly every message of an agent
+		return l, false
+	}
 	m := listHead.FindStringSubmatch(head)
-	if m == nil || rest == "" {
+	if m == nil {
 		return l, false
 	}
 	l.title, l.paused = m[1], m[2] != ""
