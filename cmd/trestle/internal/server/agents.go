@@ -292,13 +292,23 @@ func (as *agentSet) runAgents(ctx context.Context) error {
 	return as.shell.Run(ctx)
 }
 
+// A priceKey names the price of a model as an agent calls it.
+type priceKey struct {
+	settingsKey
+	model string
+}
+
 // agentPrice returns the function that prices the calls of an agent, by the
 // configuration in force.
 func (as *agentSet) agentPrice(agent string) func(string) money.TokenPrice {
 	return func(name string) money.TokenPrice {
-		c := as.Config()
-		a, _ := c.Agent(agent)
-		p, _ := tokenPriceOf(c, a, name, as.told)
+		key := priceKey{settingsKey{as.Config(), agent, "", as.factsChanged.Load()}, name}
+		if known, ok := as.settings.Load(key); ok {
+			return known.(money.TokenPrice)
+		}
+		a, _ := key.of.Agent(agent)
+		p, _ := tokenPriceOf(key.of, a, name, as.told)
+		as.settings.Store(key, p)
 		return p
 	}
 }

@@ -67,7 +67,7 @@ type agentSet struct {
 	presence     *typingNotifier
 	tools        *toolbox.Box
 	prompts      *prompts.PromptRegistry
-	settings     sync.Map                               // settingsKey to shell.AgentSettings
+	settings     sync.Map                               // settingsKey to shell.AgentSettings, priceKey to money.TokenPrice
 	health       sync.Map                               // models of agents to *endpointHealth
 	clients      map[config.ModelEndpoint]llm.ChatModel // of the agents; guarded by Opening
 	fallbacks    sync.Map                               // models with fallbacks to *fallbackModel
