@@ -18,7 +18,7 @@ type TableCache interface {
 	Invalidate()
 	// Trim keeps the cache within its bounds. It is called between writes.
 	Trim()
-	// Flush writes the rows that the running write has changed in the cache alone.
+	// Flush adds the rows that writes have changed in the cache alone.
 	Flush(ctx context.Context) error
 }
 
@@ -32,6 +32,7 @@ type WriteTx struct {
 	clocked *atomic.Pointer[DatabaseClock] // the same, for readers
 	log     *slog.Logger
 
+	rows      []rowList  // that were added and are not stored yet
 	followUps []followUp // of the group's writes, run before the commit
 
 	// kept is set when the running write is committed although its caller gets an
@@ -54,17 +55,26 @@ func (t *WriteTx) Follow(do WriteFunc, then func()) {
 
 // Query implements [Reader] within the transaction.
 func (t *WriteTx) Query(ctx context.Context, statement string, args ...any) (Rows, error) {
+	if err := t.storeRows(ctx); err != nil {
+		return nil, err
+	}
 	return t.session.Query(ctx, statement, args...)
 }
 
 // Exec runs a statement and returns how many rows it changed.
 func (t *WriteTx) Exec(ctx context.Context, q QueryText, args ...any) (int64, error) {
+	if err := t.storeRows(ctx); err != nil {
+		return 0, err
+	}
 	statements.Add(1)
 	return t.session.Exec(ctx, string(q), args...)
 }
 
 // Run is Exec for statements whose count does not matter.
 func (t *WriteTx) Run(ctx context.Context, q QueryText, args ...any) error {
+	if err := t.storeRows(ctx); err != nil {
+		return err
+	}
 	statements.Add(1)
 	return t.session.Run(ctx, string(q), args...)
 }
@@ -112,9 +122,23 @@ func (t *WriteTx) begin(ctx context.Context) error {
 	return err
 }
 
+// store stores what the writes have added and changed in the cache.
+func (t *WriteTx) store(ctx context.Context) error {
+	if err := t.cache.Flush(ctx); err != nil {
+		return err
+	}
+	return t.storeRows(ctx)
+}
+
+// forget forgets what was to be stored, and what the cache has of it.
+func (t *WriteTx) forget() {
+	t.rows = nil
+	t.cache.Reset()
+}
+
 // undo rolls back the running write alone.
 func (t *WriteTx) undo(ctx context.Context) error {
-	t.cache.Reset()
+	t.forget()
 	return t.session.Undo(ctx)
 }
 
@@ -122,14 +146,14 @@ func (t *WriteTx) undo(ctx context.Context) error {
 func (t *WriteTx) commit(ctx context.Context) error {
 	err := t.session.Commit(ctx)
 	if err != nil {
-		t.cache.Reset()
+		t.forget()
 	}
 	return err
 }
 
 // rollback undoes the whole transaction.
 func (t *WriteTx) rollback(ctx context.Context) error {
-	t.cache.Reset()
+	t.forget()
 	return t.session.Rollback(ctx)
 }
 

@@ -269,10 +269,17 @@ func (t *WriteTx) runGroup(ctx context.Context, group []*job, outcomes []outcome
 	if !stored {
 		return false, false, nil
 	}
+	several := len(group)+len(t.followUps) > 1
+	if apart && len(group) == 1 || !several {
+		if failed := t.store(ctx); failed != nil {
+			outcomes[0] = outcome{err: t.session.Kind(failed)}
+			return false, false, nil
+		}
+	}
 	if retry, err = t.runFollowUps(ctx, apart); err != nil || retry || apart {
 		return true, retry, err
 	}
-	if several := len(group)+len(t.followUps) > 1; several && t.session.Flush(ctx) != nil {
+	if several && (t.store(ctx) != nil || t.session.Flush(ctx) != nil) {
 		return true, true, nil // the retry, with savepoints, finds the write that failed
 	}
 	return true, failpoint.Point("group.written") != nil, nil
@@ -321,7 +328,10 @@ func runJob(ctx context.Context, t *WriteTx, do WriteFunc, apart bool) (o outcom
 	before := len(t.followUps)
 	o = guarded(ctx, t, do)
 	if o.stays() && apart {
-		failed := t.session.Flush(ctx)
+		failed := t.store(ctx)
+		if failed == nil {
+			failed = t.session.Flush(ctx)
+		}
 		if failed == nil {
 			return o, t.session.Keep(ctx)
 		}
@@ -345,11 +355,5 @@ func guarded(ctx context.Context, t *WriteTx, do WriteFunc) (o outcome) {
 		}
 	}()
 	err := do(ctx, t)
-	if err == nil || t.kept {
-		if flushed := t.cache.Flush(ctx); flushed != nil {
-			t.kept = false
-			err = flushed
-		}
-	}
 	return outcome{err: t.session.Kind(err), kept: t.kept}
 }

@@ -126,7 +126,7 @@ func (t *claimTx) leaseState(ctx context.Context, m spaces.Mind, space spaces.Sp
 // takeLease takes a lease with the next epoch.
 func (t *claimTx) takeLease(ctx context.Context, c spaces.WakeClaim, p leaseState) (spaces.MindLease, error) {
 	l := spaces.MindLease{Mind: c.Mind, Space: c.Space, Holder: c.Holder, Epoch: p.epoch + 1, Expires: c.At.Add(c.TTL)}
-	err := t.Run(ctx, takeLease, string(c.Mind.Agent), string(c.Mind.Circle), string(c.Space), c.Holder, l.Epoch, t.SharedMillis(l.Expires), c.TTL.Milliseconds())
+	err := t.Add(ctx, leaseRows, string(c.Mind.Agent), string(c.Mind.Circle), string(c.Space), c.Holder, l.Epoch, t.SharedMillis(l.Expires), c.TTL.Milliseconds())
 	if err != nil {
 		return l, fmt.Errorf("take lease: %w", err)
 	}
@@ -208,7 +208,7 @@ func (t *claimTx) storeCycle(ctx context.Context, c spaces.WakeClaim, p leaseSta
 	if own == nil {
 		return fmt.Errorf("mind %s: %w", y.Mind, engine.ErrUnknown)
 	}
-	err = t.Run(ctx, insertCycle, string(y.ID), string(y.Mind.Agent), string(y.Mind.Circle), string(y.Space), y.Epoch,
+	err = t.Add(ctx, cycleRows, string(y.ID), string(y.Mind.Agent), string(y.Mind.Circle), string(y.Space), y.Epoch,
 		y.Wake, string(y.Active), y.Upto, y.Base, engine.ToMillis(y.Started), timer, own.HeadSeq+1, int(y.Authority), string(w.Task.Mission), w.Task.Task)
 	if err != nil {
 		return fmt.Errorf("open cycle: %w", err)
@@ -216,7 +216,7 @@ func (t *claimTx) storeCycle(ctx context.Context, c spaces.WakeClaim, p leaseSta
 	if err := t.cycle.noteUnindexed(ctx, y); err != nil {
 		return err
 	}
-	if err := t.Run(ctx, startStep, string(y.ID), 0, string(spaces.Contemplation), engine.ToMillis(c.At)); err != nil {
+	if err := t.startStep(ctx, y.ID, 0, spaces.Contemplation, c.At); err != nil {
 		return err
 	}
 	events := make([]spaces.EventID, len(w.Rows))

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/trestle-bridge/trestle/internal/failpoint"
 	"github.com/trestle-bridge/trestle/internal/store/engine"
@@ -178,14 +177,8 @@ func (k *stepTx) appendInner(ctx context.Context) error {
 
 // storeTurns stores the turns, numbered after those of earlier steps.
 func (k *stepTx) storeTurns(ctx context.Context) error {
-	next := k.turns
-	for few := range slices.Chunk(k.stored.turns, len(insertTurns)) {
-		values := []any{string(k.commit.Step.Cycle)}
-		for _, turn := range few {
-			values = append(values, next, turn.refs, turn.body)
-			next++
-		}
-		if err := k.Run(ctx, insertTurns[len(few)-1], values...); err != nil {
+	for i, turn := range k.stored.turns {
+		if err := k.Add(ctx, turnRows, string(k.commit.Step.Cycle), k.turns+i, turn.refs, turn.body); err != nil {
 			return fmt.Errorf("store turns: %w", err)
 		}
 	}
@@ -203,7 +196,7 @@ func (k *stepTx) storeSteps(ctx context.Context) error {
 	if at.IsZero() {
 		at = k.commit.At
 	}
-	q, args := finishStep, []any{
+	args := []any{
 		string(s.Cycle), s.N, string(s.Phase), string(s.State), s.Request, s.Finish,
 		s.Usage.Prompt, s.Usage.Cached, s.Usage.Output, s.Usage.Estimated, s.Usage.Calls, s.Usage.Cost, engine.ToMillis(at), s.Frame,
 	}
@@ -212,13 +205,13 @@ func (k *stepTx) storeSteps(ctx context.Context) error {
 		return err
 	}
 	args = append(append(args, shown...), s.Model)
-	if k.commit.Close == nil {
-		q, args = finishAndStart, append(args, engine.ToMillis(k.commit.At))
-	}
-	if err := k.Run(ctx, q, args...); err != nil {
+	if err := k.Add(ctx, stepRows, args...); err != nil {
 		return fmt.Errorf("store step: %w", err)
 	}
-	return nil
+	if k.commit.Close != nil {
+		return nil
+	}
+	return k.startStep(ctx, s.Cycle, s.N+1, spaces.Engagement, k.commit.At)
 }
 
 func (k *stepTx) storeTimers(ctx context.Context) error {

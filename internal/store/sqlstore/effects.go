@@ -154,7 +154,7 @@ func (k *stepTx) queueActions(ctx context.Context, f spaces.RoomEffect, e spaces
 		if err := k.sendDirectly(ctx, &a); err != nil {
 			return err
 		}
-		err = k.Run(ctx, insertAction, string(a.ID), string(a.Cycle), a.Ordinal, string(a.Kind), string(a.Space), string(a.Thread),
+		err = k.Add(ctx, actionRows, string(a.ID), string(a.Cycle), a.Ordinal, string(a.Kind), string(a.Space), string(a.Thread),
 			string(a.Event), string(e.Root), e.Depth, a.Account, a.Chat, string(a.Agent), []byte(a.Text),
 			string(a.Target), string(a.Policy), string(a.State), a.Attempts, k.SharedMillis(a.Expires), engine.ToMillis(a.Created), engine.EncodeList(a.Files), string(a.RoomThread), string(a.Draft), engine.EncodeList(a.Choices))
 		if err != nil {

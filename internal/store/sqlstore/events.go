@@ -35,10 +35,7 @@ func (t *eventTx) append(ctx context.Context, e *spaces.Event) error {
 	if err != nil {
 		return err
 	}
-	if err := t.Run(ctx, insertEvent, stored.values()...); err != nil {
-		return fmt.Errorf("append to %s: %w", e.Space, err)
-	}
-	return nil
+	return t.Add(ctx, eventRows, stored.values()...)
 }
 
 // prepare sets the place of e at the end of its branch and moves the head. The caller
@@ -92,12 +89,6 @@ func (p preparedEvent) values() []any {
 		string(e.Object), string(e.Thread), string(e.ReplyTo), string(e.Body.Kind()), string(e.Actor),
 		engine.ToMillis(e.At), engine.ToMillis(e.RecvAt), engine.NullString(e.Source), e.Readers, string(e.Cause), string(e.Root), e.Depth, p.body, p.chain,
 	}
-}
-
-// own returns the parameters that differ between the events of one step.
-func (p preparedEvent) own() []any {
-	e := p.Event
-	return []any{e.Seq, string(e.ID), engine.EncodeList(e.Parents), string(e.Object), string(e.Body.Kind()), p.body, p.chain}
 }
 
 // applyToSpace applies an event to its space: members, readers, files, and the count of
@@ -192,7 +183,8 @@ const (
 	selectBranch engine.QueryText = `select from_branch, fork_seq, head, head_seq, chain, last_at from branches where space = $1 and id = $2`
 	insertBranch engine.QueryText = `insert into branches (space, id, from_branch, fork_seq, head, head_seq, chain, last_at)
 values ($1, $2, $3, $4, $5, $6, $7, $8)`
-	moveHead engine.QueryText = `update branches set head = $3, head_seq = $4, chain = $5, last_at = $6 where space = $1 and id = $2`
+	moveHead engine.QueryText = insertBranch + `
+on conflict (space, id) do update set head = excluded.head, head_seq = excluded.head_seq, chain = excluded.chain, last_at = excluded.last_at`
 )
 
 type branchKey struct {

@@ -99,7 +99,7 @@ func (t *inboxTx) deliver(ctx context.Context, e spaces.Event) ([]spaces.Mind, e
 		if m.Agent.Entity() == e.Actor {
 			continue
 		}
-		err := t.Run(ctx, insertRow, string(m.Agent), string(m.Circle), string(e.Space), e.Seq, string(e.ID),
+		err := t.Add(ctx, inboxRows, string(m.Agent), string(m.Circle), string(e.Space), e.Seq, string(e.ID),
 			string(e.Root), e.Depth, engine.ToMillis(e.RecvAt))
 		if err != nil {
 			return nil, fmt.Errorf("deliver %s to %s: %w", e.ID, m, err)

@@ -324,7 +324,7 @@ func (i *ingestTx) translateMessage(ctx context.Context, it spaces.IngestItem, b
 	if err := i.file.addWanted(ctx, e, b); err != nil {
 		return err
 	}
-	return i.Run(ctx, insertMessage, b.Ref.Account, b.Ref.Chat, b.Ref.Message, string(e.Space), string(id), 0, 0)
+	return i.Add(ctx, messageRows, b.Ref.Account, b.Ref.Chat, b.Ref.Message, string(e.Space), string(id), 0, 0)
 }
 
 // translateMembership appends one joined or left event for each person of the item.

@@ -14,17 +14,9 @@ import (
 )
 
 const (
-	// The events of a step share most of what they are: the second and those after
-	// it bring only their own.
-	insertTwo                    = insertEvent + `, ($1, $2, $20, $21, $22, $23, $7, $8, $24, $10, $11, $12, $13, $14, $15, $16, $17, $25, $26)`
-	insertThree                  = insertTwo + `, ($1, $2, $27, $28, $29, $30, $7, $8, $31, $10, $11, $12, $13, $14, $15, $16, $17, $32, $33)`
-	insertFour                   = insertThree + `, ($1, $2, $34, $35, $36, $37, $7, $8, $38, $10, $11, $12, $13, $14, $15, $16, $17, $39, $40)`
 	insertInner engine.QueryText = `insert into spaces (id, kind, name, circle, wake, direct, closed, created_at)
 values ($1, 'inner', $2, '', 'none', 0, 1, $3) on conflict (id) do nothing`
 )
-
-// insertUpToFour !insertUpToFour has a statement for each number of events.
-var insertUpToFour = [...]engine.QueryText{insertEvent, insertTwo, insertThree, insertFour}
 
 // An innerTx appends to the inner logs of minds.
 type innerTx struct {
@@ -35,31 +27,15 @@ type innerTx struct {
 
 // append appends bodies to a mind's inner log, in order.
 func (t *innerTx) append(ctx context.Context, m spaces.Mind, at time.Time, bodies ...spaces.EventBody) error {
-	for few := range slices.Chunk(bodies, len(insertUpToFour)) {
-		if err := t.appendChunk(ctx, m, at, few); err != nil {
-			return fmt.Errorf("append to inner log of %s: %w", m, err)
-		}
-	}
-	return nil
-}
-
-// appendChunk appends up to four bodies in one statement.
-func (t *innerTx) appendChunk(ctx context.Context, m spaces.Mind, at time.Time, bodies []spaces.EventBody) error {
-	var values []any
-	for n, b := range bodies {
-		p, err := t.event.prepare(ctx, &spaces.Event{
+	for _, b := range bodies {
+		err := t.event.append(ctx, &spaces.Event{
 			Space: m.Inner(), Branch: m.Branch(), Object: innerObject(b), Actor: m.Agent.Entity(), At: at, RecvAt: at, Body: b,
 		})
 		if err != nil {
-			return fmt.Errorf("%s: %w", b.Kind(), err)
-		}
-		if n == 0 {
-			values = p.values()
-		} else {
-			values = append(values, p.own()...)
+			return fmt.Errorf("append %s to inner log of %s: %w", b.Kind(), m, err)
 		}
 	}
-	return t.Run(ctx, insertUpToFour[len(bodies)-1], values...)
+	return nil
 }
 
 // ensureMind creates the inner space of an agent and the branch of the mind, if they are

@@ -14,8 +14,11 @@ import (
 )
 
 const (
-	storeAction engine.QueryText = `update outbox set state = $2, chat = $3, part = $4, attempts = $5, not_before = $6, refs = $7, resent = $8,
-  code = $9, reason = $10, settled = $11 where id = $1`
+	storeAction engine.QueryText = `update outbox set state = r.state, chat = r.chat, part = r.part, attempts = r.attempts, not_before = r.not_before, refs = r.refs,
+  resent = r.resent, code = r.code, reason = r.reason, settled = r.settled
+from (select cast($1 as text) as id, cast($2 as text) as state, cast($3 as text) as chat, cast($4 as bigint) as part, cast($5 as bigint) as attempts,
+  cast($6 as bigint) as not_before, cast($7 as text) as refs, cast($8 as bigint) as resent, cast($9 as text) as code, cast($10 as text) as reason,
+  cast($11 as bigint) as settled) r where outbox.id = r.id`
 	dropMessage engine.QueryText = `delete from messages where account = $1 and chat = $2 and message = $3`
 )
 
@@ -96,7 +99,7 @@ func (t *outboxTx) acceptPart(ctx context.Context, o tables.StoredAction, s acti
 		if s.File {
 			part += firstFilePart
 		}
-		err := t.Run(ctx, insertMessage, s.Ref.Account, s.Ref.Chat, s.Ref.Message, string(o.Space), string(event), part, 1)
+		err := t.Add(ctx, messageRows, s.Ref.Account, s.Ref.Chat, s.Ref.Message, string(o.Space), string(event), part, 1)
 		if err != nil {
 			return fmt.Errorf("store receipt: %w", err)
 		}
@@ -173,7 +176,7 @@ func (t *outboxTx) appendOutcome(ctx context.Context, o tables.StoredAction, fac
 
 // save stores an action. settled is when it became final; zero if it is not.
 func (t *outboxTx) save(ctx context.Context, o tables.StoredAction, settled time.Time) error {
-	err := t.Run(ctx, storeAction, string(o.ID), string(o.State), o.Chat, o.Part, o.Attempts, engine.CeilMillis(o.NotBefore), engine.EncodeList(o.Refs), o.Resent,
+	err := t.Add(ctx, settledRows, string(o.ID), string(o.State), o.Chat, o.Part, o.Attempts, engine.CeilMillis(o.NotBefore), engine.EncodeList(o.Refs), o.Resent,
 		o.Code, o.Reason, t.SharedMillis(settled))
 	if err != nil {
 		return fmt.Errorf("store action: %w", err)

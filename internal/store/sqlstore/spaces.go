@@ -14,7 +14,8 @@ import (
 
 const (
 	selectSet  engine.QueryText = `select r.id, r.hash, r.size, exists (select 1 from waits w where w.space = s.id and w.state <> 'told') from spaces s join readers r on r.id = s.readers where s.id = $1`
-	updateRoom engine.QueryText = `update spaces set agent_run = $2, readers = $3 where id = $1`
+	updateRoom engine.QueryText = `update spaces set agent_run = r.run, readers = r.readers
+from (select cast($1 as text) as id, cast($2 as bigint) as run, cast($3 as bigint) as readers) r where spaces.id = r.id`
 
 	// openChats !openChats selects the chats that can be reached; if there is none, all
 	// of them: then each platform returns why not, and the agent is told.

@@ -14,14 +14,8 @@ import (
 )
 
 const (
-	startStep  engine.QueryText = `insert into steps (cycle, n, phase, state, at) values ($1, $2, $3, 'started', $4)`
-	finishStep engine.QueryText = thisStep + overStarted
-	// finishAndStart !The next step is the newest of its cycle: it never conflicts.
-	finishAndStart engine.QueryText = thisStep + `,
-  ($1, $2 + 1, 'engagement', 'started', '', '', 0, 0, 0, 0, 0, 0, $19, null, null, '[]', '', '')` + overStarted
-	thisStep = `insert into steps (cycle, n, phase, state, request, finish, prompt, cached, output, estimated, calls, cost, at, frame, shown, refs, system, model)
-values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)`
-	overStarted = `
+	storeStep engine.QueryText = `insert into steps (cycle, n, phase, state, request, finish, prompt, cached, output, estimated, calls, cost, at, frame, shown, refs, system, model)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
 on conflict (cycle, n) do update set phase = excluded.phase, state = excluded.state, request = excluded.request,
   finish = excluded.finish, prompt = excluded.prompt, cached = excluded.cached, output = excluded.output,
   estimated = excluded.estimated, calls = excluded.calls, cost = excluded.cost, at = excluded.at, frame = excluded.frame,
@@ -30,13 +24,12 @@ on conflict (cycle, n) do update set phase = excluded.phase, state = excluded.st
 
 	dropSteps  engine.QueryText = `update steps set state = 'unknown' where cycle = $1 and state = 'started'`
 	insertTurn engine.QueryText = `insert into turns (cycle, n, refs, tokens, body) values ($1, $2, $3, 0, $4)`
-	twoTurns                    = insertTurn + `, ($1, $5, $6, 0, $7)`
-	threeTurns                  = twoTurns + `, ($1, $8, $9, 0, $10)`
 )
 
-// insertTurns !insertTurns has a statement for each number of turns. The column tokens
-// is not used; the count is in the body.
-var insertTurns = [...]engine.QueryText{insertTurn, twoTurns, threeTurns}
+// startStep stores that a step has begun.
+func (t *writeTx) startStep(ctx context.Context, id spaces.CycleID, n int, phase spaces.Phase, at time.Time) error {
+	return t.Add(ctx, stepRows, string(id), n, string(phase), "started", "", "", 0, 0, 0, 0, 0, int64(0), engine.ToMillis(at), nil, nil, "[]", "", "")
+}
 
 // A cycleTx numbers and abandons cycles.
 type cycleTx struct {

@@ -105,7 +105,7 @@ func (t *storeTx) Trim() { t.cache.trimToBounds() }
 func (t *storeTx) Flush(ctx context.Context) error {
 	for _, b := range t.cache.movedBranches {
 		b.dirty = false
-		err := t.Run(ctx, moveHead, string(b.Space), string(b.ID), string(b.Head), b.HeadSeq, b.Chain, b.lastAt)
+		err := t.Add(ctx, headRows, string(b.Space), string(b.ID), string(b.From), b.ForkSeq, string(b.Head), b.HeadSeq, b.Chain, b.lastAt)
 		if err != nil {
 			return fmt.Errorf("move head of %s: %w", b.Space, err)
 		}
@@ -113,13 +113,31 @@ func (t *storeTx) Flush(ctx context.Context) error {
 	t.cache.movedBranches = t.cache.movedBranches[:0]
 	for _, s := range t.cache.changedSpaces {
 		s.dirty = false
-		if err := t.Run(ctx, updateRoom, string(s.ID), s.AgentRun, s.readers); err != nil {
+		if err := t.Add(ctx, roomRows, string(s.ID), s.AgentRun, s.readers); err != nil {
 			return fmt.Errorf("update %s: %w", s.ID, err)
 		}
 	}
 	t.cache.changedSpaces = t.cache.changedSpaces[:0]
 	return nil
 }
+
+// What every message needs is stored in batches, those that others refer to first.
+var (
+	eventRows   = engine.NewRowBatch(insertEvent, 0, 0)
+	cycleRows   = engine.NewRowBatch(insertCycle, 0, 0)
+	inboxRows   = engine.NewRowBatch(insertRow, 0, 0)
+	messageRows = engine.NewRowBatch(insertMessage, 0, 0)
+	actionRows  = engine.NewRowBatch(insertAction, 0, 0)
+	leaseRows   = engine.NewRowBatch(takeLease, 0, 3)
+	turnRows    = engine.NewRowBatch(insertTurn, 1, 0)
+	stepRows    = engine.NewRowBatch(storeStep, 1, 2)
+	usageRows   = engine.NewRowBatch(addUsage, 1, 3)
+	senderRows  = engine.NewRowBatch(chargeSender, 1, 2)
+	rootRows    = engine.NewRowBatch(chargeRoot, 1, 1)
+	headRows    = engine.NewRowBatch(moveHead, 1, 2)
+	roomRows    = engine.NewRowBatch(updateRoom, 1, 1)
+	settledRows = engine.NewRowBatch(storeAction, 1, 1)
+)
 
 // follow runs do after all writes of the group; see [engine.Tx.Follow].
 func (t *storeTx) follow(do writeFunc, then func()) {
@@ -183,8 +201,11 @@ func (c *tableCache) addIdentity(k identityKey, e spaces.Entity) {
 	c.kinds[e.ID] = e.Kind
 }
 
-// trimToBounds keeps the cache within its bounds.
+// trimToBounds keeps the cache within its bounds. What is not stored yet stays.
 func (c *tableCache) trimToBounds() {
+	if len(c.movedBranches)+len(c.changedSpaces) > 0 {
+		return
+	}
 	if len(c.branches) > maxCached {
 		clear(c.branches)
 	}

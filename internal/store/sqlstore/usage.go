@@ -61,7 +61,7 @@ func (k *stepTx) chargeUsage(ctx context.Context) error {
 		if _, said := e.Body.(spaces.MessagePosted); !said {
 			continue
 		}
-		if err := k.Run(ctx, chargeRoot, string(e.Root), 1, u.Total(), u.Cost); err != nil {
+		if err := k.Add(ctx, rootRows, string(e.Root), 1, u.Total(), u.Cost); err != nil {
 			return err
 		}
 	}
@@ -80,7 +80,7 @@ func (t *usageTx) addDaily(ctx context.Context, at time.Time, agent spaces.Agent
 	if u == (spaces.TokenUsage{}) {
 		return nil
 	}
-	if err := t.Run(ctx, addUsage, engine.DayNumber(at), string(agent), string(space), u.Prompt, u.Cached, u.Output, u.Calls, u.Cost); err != nil {
+	if err := t.Add(ctx, usageRows, engine.DayNumber(at), string(agent), string(space), u.Prompt, u.Cached, u.Output, u.Calls, u.Cost); err != nil {
 		return fmt.Errorf("count usage: %w", err)
 	}
 	if agent != "" {
@@ -99,7 +99,7 @@ func (k *stepTx) chargePeople(ctx context.Context, people []spaces.EntityID, u m
 		if u == (money.UsedTokens{}) {
 			break
 		}
-		if err := k.Run(ctx, chargeSender, engine.DayNumber(k.commit.At), string(who), u.Tokens, u.Cost); err != nil {
+		if err := k.Add(ctx, senderRows, engine.DayNumber(k.commit.At), string(who), u.Tokens, u.Cost); err != nil {
 			return fmt.Errorf("count for senders: %w", err)
 		}
 	}
@@ -109,7 +109,7 @@ func (k *stepTx) chargePeople(ctx context.Context, people []spaces.EntityID, u m
 // chargeChains adds usage and messages to the causal chains of the cycle.
 func (k *stepTx) chargeChains(ctx context.Context, roots []spaces.EventID, u money.UsedTokens) error {
 	for _, root := range roots {
-		if err := k.Run(ctx, chargeRoot, string(root), k.sent, u.Tokens, u.Cost); err != nil {
+		if err := k.Add(ctx, rootRows, string(root), k.sent, u.Tokens, u.Cost); err != nil {
 			return fmt.Errorf("count for chain %s: %w", root, err)
 		}
 	}
