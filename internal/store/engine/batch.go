@@ -10,9 +10,11 @@ import (
 
 // A RowBatch is a statement for one row that is run for many at once: an insert with the
 // row after "values", or an update from the row that "(select" begins. Rows are kept until
-// the transaction reads, or runs another statement, or the writes of a group are done.
+// the transaction reads their table, or runs another statement, or the writes of a group
+// are done.
 type RowBatch struct {
 	text  QueryText
+	table string
 	keys  int
 	rank  int
 	texts [maxRowsAtOnce + 1]string // by number of rows
@@ -24,7 +26,7 @@ type RowBatch struct {
 // it changes, if it may change a row of the table: of rows with equal ones, the second is
 // stored behind the first. Batches of lower ranks are stored first.
 func NewRowBatch(q QueryText, rank, keys int) *RowBatch {
-	b := &RowBatch{text: q, keys: keys, rank: rank}
+	b := &RowBatch{text: q, keys: keys, rank: rank, table: strings.Fields(strings.TrimPrefix(string(q), "insert "))[1]}
 	b.row = string(q)[b.begin():b.end()]
 	for _, p := range parameters.FindAllString(b.row, -1) {
 		n, _ := strconv.Atoi(p[1:]) // digits

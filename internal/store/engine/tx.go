@@ -3,6 +3,8 @@ package engine
 import (
 	"context"
 	"log/slog"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -55,8 +57,10 @@ func (t *WriteTx) Follow(do WriteFunc, then func()) {
 
 // Query implements [Reader] within the transaction.
 func (t *WriteTx) Query(ctx context.Context, statement string, args ...any) (Rows, error) {
-	if err := t.storeRows(ctx); err != nil {
-		return nil, err
+	if slices.ContainsFunc(t.rows, func(l rowList) bool { return strings.Contains(statement, l.batch.table) }) {
+		if err := t.storeRows(ctx); err != nil {
+			return nil, err
+		}
 	}
 	return t.session.Query(ctx, statement, args...)
 }
@@ -77,6 +81,26 @@ func (t *WriteTx) Run(ctx context.Context, q QueryText, args ...any) error {
 	}
 	statements.Add(1)
 	return t.session.Run(ctx, string(q), args...)
+}
+
+// RunAside is Run for a statement about rows of its own: those that were added and are not
+// stored yet are not among them.
+func (t *WriteTx) RunAside(ctx context.Context, q QueryText, args ...any) error {
+	statements.Add(1)
+	return t.session.Run(ctx, string(q), args...)
+}
+
+// Stored reads what is stored, without the rows that were added and are not stored yet.
+func (t *WriteTx) Stored() QueryReader { return t.session }
+
+// Added returns the rows of a batch that are not stored yet.
+func (t *WriteTx) Added(b *RowBatch) [][]any {
+	for _, l := range t.rows {
+		if l.batch == b {
+			return l.rows
+		}
+	}
+	return nil
 }
 
 // Session returns the connection, for the methods of [Cluster] that write.

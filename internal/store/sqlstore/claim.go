@@ -117,6 +117,9 @@ func (p *leaseState) resumesOwn(c spaces.WakeClaim) bool {
 
 // leaseState returns the lease of a mind in a space, with its open cycle.
 func (t *claimTx) leaseState(ctx context.Context, m spaces.Mind, space spaces.SpaceID, at time.Time) (p leaseState, err error) {
+	if free, ok := t.cache.recent.places[inboxKey{m, space}]; ok {
+		return free, nil
+	}
 	var expires int64
 	_, err = engine.ScanRow(ctx, t, selectPlace, []any{string(m.Agent), string(m.Circle), string(space)}, &expires, &p.epoch, &p.holder, &p.openCycle, &p.asleep)
 	p.leased = expires > t.SharedMillis(at)
@@ -130,6 +133,8 @@ func (t *claimTx) takeLease(ctx context.Context, c spaces.WakeClaim, p leaseStat
 	if err != nil {
 		return l, fmt.Errorf("take lease: %w", err)
 	}
+	delete(t.cache.recent.places, inboxKey{c.Mind, c.Space})
+	delete(t.cache.recent.runs, p.openCycle)
 	return l, nil
 }
 
@@ -145,7 +150,7 @@ func (t *claimTx) openCycle(ctx context.Context, c spaces.WakeClaim, p leaseStat
 		return nil, err
 	}
 	if up.Space == "" { // no row was due
-		if up, err = tables.UplinkOf(ctx, t, c.Mind, c.Space); err != nil {
+		if up, err = t.uplinkOf(ctx, c.Mind, c.Space); err != nil {
 			return nil, err
 		}
 	}
@@ -215,6 +220,11 @@ func (t *claimTx) storeCycle(ctx context.Context, c spaces.WakeClaim, p leaseSta
 	}
 	if err := t.cycle.noteUnindexed(ctx, y); err != nil {
 		return err
+	}
+	if timer == "" {
+		t.cache.recent.runs[y.ID] = runState{
+			trigger: y.Space, task: w.Task, holder: l.Holder, epoch: l.Epoch, ttl: c.TTL.Milliseconds(), leased: t.SharedMillis(l.Expires) - c.TTL.Milliseconds(),
+		}
 	}
 	if err := t.startStep(ctx, y.ID, 0, spaces.Contemplation, c.At); err != nil {
 		return err

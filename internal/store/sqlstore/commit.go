@@ -94,13 +94,9 @@ type stepTx struct {
 	mind   spaces.Mind
 	result spaces.CommitResult
 
-	trigger spaces.SpaceID // of the cycle
-	task    spaces.TaskRef // that it works for
-	turns   int            // before this step
-	ordinal int            // of the next action
-	sent    int            // messages of this step
-	leased  int64          // when the lease was last taken or extended
-	crashes int            // of processes, since it last committed
+	runState      // before this step
+	opened   bool // by this process, and nothing else has changed it since
+	sent     int  // messages of this step
 }
 
 func (k *stepTx) store(ctx context.Context) error {
@@ -115,14 +111,20 @@ func (k *stepTx) store(ctx context.Context) error {
 	if k.commit.Close != nil {
 		return k.closeCycle(ctx)
 	}
-	if err := k.Run(ctx, advanceCycle, k.progressArgs()...); err != nil {
+	if err := k.RunAside(ctx, advanceCycle, k.progressArgs()...); err != nil {
 		return fmt.Errorf("advance cycle: %w", err)
 	}
-	now := k.SharedMillis(k.commit.At)
-	if now-k.leased < leaseSlack {
-		return nil // it was taken or extended just now
+	if now := k.SharedMillis(k.commit.At); now-k.leased >= leaseSlack { // else it was taken or extended just now
+		if err := k.Run(ctx, extendLease, k.leaseKey(now)...); err != nil {
+			return err
+		}
+		k.leased = now
 	}
-	return k.Run(ctx, extendLease, k.leaseKey(now)...)
+	if k.opened {
+		k.turns += len(k.stored.turns)
+		k.cache.recent.runs[k.commit.Step.Cycle] = k.runState
+	}
+	return nil
 }
 
 // leaseKey returns the key of the lease, with more arguments appended.
@@ -133,16 +135,19 @@ func (k *stepTx) leaseKey(more ...any) []any {
 // checkLease fails unless the caller still holds the lease of the cycle. A refusal is
 // counted in the database; nothing else of the commit is stored.
 func (k *stepTx) checkLease(ctx context.Context) error {
+	l := k.commit.Lease
+	k.runState, k.opened = k.cache.recent.runs[k.commit.Step.Cycle]
+	if k.opened && k.epoch == l.Epoch && k.holder == l.Holder {
+		return nil
+	}
 	var state spaces.CycleState
-	var holder string
-	var epoch int64
 	var halted int
-	found, err := engine.ScanRow(ctx, k, holding, []any{string(k.commit.Step.Cycle)}, &state, &k.trigger, &k.turns, &k.ordinal, &holder, &epoch, &k.leased, &halted, &k.crashes, &k.task.Mission, &k.task.Task)
+	found, err := engine.ScanRow(ctx, k, holding, []any{string(k.commit.Step.Cycle)}, &state, &k.trigger, &k.turns, &k.ordinal, &k.holder, &k.epoch, &k.leased, &halted, &k.crashes, &k.task.Mission, &k.task.Task)
 	if err != nil {
 		return err
 	}
-	l := k.commit.Lease
-	if found && state == spaces.CycleOpen && epoch == l.Epoch && holder == l.Holder {
+	k.opened = false
+	if found && state == spaces.CycleOpen && k.epoch == l.Epoch && k.holder == l.Holder {
 		if halted > 0 && (k.commit.Close == nil || k.commit.Close.Stop != spaces.StopCancelled) {
 			return spaces.ErrHalted
 		}
@@ -152,7 +157,7 @@ func (k *stepTx) checkLease(ctx context.Context) error {
 		return err
 	}
 	k.CommitRefusal()
-	return fmt.Errorf("%w: epoch is %d of %q, write has %d of %q", spaces.ErrLeaseLost, epoch, holder, l.Epoch, l.Holder)
+	return fmt.Errorf("%w: epoch is %d of %q, write has %d of %q", spaces.ErrLeaseLost, k.epoch, k.holder, l.Epoch, l.Holder)
 }
 
 // appendInner appends the events of the step to the inner log.
@@ -218,6 +223,7 @@ func (k *stepTx) storeTimers(ctx context.Context) error {
 	if err := k.timer.looked(ctx, k.commit.Looked); err != nil || len(k.commit.Timers) == 0 {
 		return err
 	}
+	k.forgetRecent()
 	charged, err := k.usage.accountsOf(ctx, k.commit.Step.Cycle)
 	if err != nil {
 		return fmt.Errorf("find who has timers set: %w", err)
@@ -236,7 +242,14 @@ func (k *stepTx) storeTimers(ctx context.Context) error {
 	return nil
 }
 
+// forgetRecent forgets what the writes of messages have stored lately, because the step
+// does what they seldom do.
+func (k *stepTx) forgetRecent() { k.cache.recent, k.opened = newRecentState(), false }
+
 func (k *stepTx) storeRuns(ctx context.Context) error {
+	if len(k.commit.Runs)+len(k.commit.Shown)+len(k.commit.Missions) > 0 || k.task.Task != 0 {
+		k.forgetRecent()
+	}
 	if err := k.toolRun.store(ctx, &k.commit); err != nil {
 		return err
 	}
@@ -296,6 +309,7 @@ const closeCycle engine.QueryText = `update cycles set ` + cycleProgress + `, st
 func (k *stepTx) closeCycle(ctx context.Context) error {
 	settle := k.consumeRows
 	if k.commit.Close.Back {
+		k.forgetRecent()
 		settle = k.returnRows
 	}
 	state, number, err := settle(ctx)
@@ -321,8 +335,10 @@ func (k *stepTx) closeCycle(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := k.toolRun.settle(ctx, &k.commit); err != nil {
-		return err
+	if !k.opened { // else it has called none
+		if err := k.toolRun.settle(ctx, &k.commit); err != nil {
+			return err
+		}
 	}
 	if err := k.timer.mission.settle(ctx, &k.commit, k.task); err != nil {
 		return fmt.Errorf("settle task: %w", err)
@@ -336,17 +352,22 @@ func (k *stepTx) closeCycle(ctx context.Context) error {
 	if err := k.storeManifest(ctx, c.Manifest); err != nil {
 		return err
 	}
-	err = k.Run(ctx, closeCycle, append(k.progressArgs(), string(state), string(c.Stop), c.Detail, c.Rest, c.Denials,
+	err = k.RunAside(ctx, closeCycle, append(k.progressArgs(), string(state), string(c.Stop), c.Detail, c.Rest, c.Denials,
 		c.Manifest.Hash, c.Plan, number, engine.ToMillis(k.commit.At), own.HeadSeq, c.Model, string(c.Answered), c.Prompts)...)
 	if err != nil {
 		return fmt.Errorf("close cycle: %w", err)
 	}
-	return k.Run(ctx, releaseLease, k.leaseKey()...)
+	if !k.opened {
+		return k.Run(ctx, releaseLease, k.leaseKey()...)
+	}
+	delete(k.cache.recent.runs, k.commit.Step.Cycle)
+	k.cache.recent.places[inboxKey{k.mind, k.trigger}] = leaseState{epoch: k.epoch, holder: k.holder}
+	return k.Add(ctx, leaseRows, k.leaseKey(k.holder, k.epoch, int64(0), k.ttl)...)
 }
 
 // consumeRows consumes the rows and numbers the cycle among the closed ones.
 func (k *stepTx) consumeRows(ctx context.Context) (spaces.CycleState, any, error) {
-	if err := k.Run(ctx, consumeAll, string(k.commit.Step.Cycle)); err != nil {
+	if err := k.Add(ctx, eatenRows, string(k.commit.Step.Cycle)); err != nil {
 		return "", nil, err
 	}
 	if err := k.advanceCursor(ctx); err != nil {
@@ -393,13 +414,16 @@ func (k *stepTx) advanceCursor(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	id := l.Head
-	if k.commit.Upto != l.HeadSeq {
-		if id, err = tables.EventIDAtSeq(ctx, k, k.trigger, k.commit.Upto); err != nil {
-			return err
-		}
+	id, err := k.branch.idAt(ctx, l, k.commit.Upto)
+	if err != nil {
+		return err
 	}
-	return k.Run(ctx, moveCursor, k.leaseKey(k.commit.Upto, string(id))...)
+	here := inboxKey{k.mind, k.trigger}
+	if u, ok := k.cache.recent.uplinks[here]; ok && u.Cursor < k.commit.Upto {
+		u.Cursor, u.CursorID, u.Erased = k.commit.Upto, id, k.commit.Upto
+		k.cache.recent.uplinks[here] = u
+	}
+	return k.Add(ctx, cursorRows, k.leaseKey(k.commit.Upto, string(id))...)
 }
 
 // giveUpOrReturn returns the rows but for those that were tried often enough. Who waits for an

@@ -111,6 +111,9 @@ func scanDraft(r engine.ResultRow) (d activity.StoredDraft, err error) {
 // where the action goes. A message that mentions people or is broadcast is posted anew,
 // because an edit notifies no one.
 func (k *stepTx) takeOverDraft(ctx context.Context, f spaces.RoomEffect, a *spaces.Action) error {
+	if k.opened { // a draft of it would have been a write of another kind
+		return nil
+	}
 	if k.commit.Draft == "" || a.Kind != spaces.ActSend || a.Text == "" || a.RoomThread != "" || len(f.Mention) > 0 || f.Broadcast {
 		return nil
 	}

@@ -53,7 +53,7 @@ func (k *stepTx) storeEffect(ctx context.Context, f spaces.RoomEffect) error {
 		k.sent++
 	}
 	if f.Seen > 0 && f.Seen < l.HeadSeq {
-		seen, err := tables.EventIDAtSeq(ctx, k, f.Space, f.Seen)
+		seen, err := k.branch.idAt(ctx, l, f.Seen)
 		if err != nil {
 			return err
 		}
@@ -151,7 +151,7 @@ func (k *stepTx) queueActions(ctx context.Context, f spaces.RoomEffect, e spaces
 		if err := k.takeOverDraft(ctx, f, &a); err != nil {
 			return err
 		}
-		if err := k.sendDirectly(ctx, &a); err != nil {
+		if err := k.sendDirectly(ctx, &a, e); err != nil {
 			return err
 		}
 		err = k.Add(ctx, actionRows, string(a.ID), string(a.Cycle), a.Ordinal, string(a.Kind), string(a.Space), string(a.Thread),
@@ -180,21 +180,32 @@ func (r *spaceState) sameChat(a, b chatState) bool {
 // sendDirectly marks the action as being sent in this commit if its lane is empty and
 // this process sends it at once. An action that a crash must not repeat waits until it
 // is claimed.
-func (k *stepTx) sendDirectly(ctx context.Context, a *spaces.Action) error {
+func (k *stepTx) sendDirectly(ctx context.Context, a *spaces.Action, root spaces.Event) error {
 	busy := a.Policy != spaces.ResendOnce || k.commit.Leaves == nil
 	if !busy {
 		var err error
-		if busy, err = engine.QueryBool(ctx, k, laneBusy, a.Account, a.Chat, string(a.Thread)); err != nil {
+		if busy, err = engine.QueryBool(ctx, k.apartFromChat(a.Account, a.Chat), laneBusy, a.Account, a.Chat, string(a.Thread)); err != nil {
 			return err
 		}
 	}
 	if !busy && k.commit.Leaves(*a) {
 		a.State, a.Attempts = spaces.ActionSending, 1
 		k.result.Leaving = append(k.result.Leaving, *a)
+		k.cache.recent.sending[a.ID] = tables.StoredAction{Action: *a, Root: root.Root, Depth: root.Depth}
 		return nil
 	}
 	k.result.Waiting = engine.AppendNew(k.result.Waiting, a.Account)
 	return nil
+}
+
+// apartFromChat returns where to read what was queued for a chat: of actions that were added
+// and are not stored yet, none may be of it.
+func (k *stepTx) apartFromChat(account, chat string) engine.QueryReader {
+	queued := slices.ContainsFunc(k.Added(actionRows), func(r []any) bool { return r[9] == account && r[10] == chat })
+	if queued || slices.ContainsFunc(k.Added(settledRows), func(r []any) bool { return r[2] == chat }) {
+		return k
+	}
+	return k.Stored()
 }
 
 // effectBody returns the body of the event of an effect.

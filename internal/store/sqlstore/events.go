@@ -197,6 +197,7 @@ type branchState struct {
 	spaces.Branch
 	lastAt int64 // when the head was recorded
 	dirty  bool
+	recent [4]spaces.EventID // the last events that were appended, by seq
 }
 
 // A branchTx reads and moves the heads of branches.
@@ -236,10 +237,19 @@ func (t *branchTx) create(ctx context.Context, b spaces.Branch) error {
 // setHead makes e the head of the branch. Flush writes the table.
 func (t *branchTx) setHead(l *branchState, e spaces.Event) {
 	l.Head, l.HeadSeq, l.lastAt = e.ID, e.Seq, engine.ToMillis(e.RecvAt)
+	l.recent[e.Seq%int64(len(l.recent))] = e.ID
 	if !l.dirty {
 		l.dirty = true
 		t.cache.movedBranches = append(t.cache.movedBranches, l)
 	}
+}
+
+// idAt returns the id of the event at a seq of the primary branch; empty if there is none.
+func (t *branchTx) idAt(ctx context.Context, l *branchState, seq int64) (spaces.EventID, error) {
+	if n := int64(len(l.recent)); seq > l.HeadSeq-n && seq <= l.HeadSeq && seq > 0 && l.recent[seq%n] != "" {
+		return l.recent[seq%n], nil
+	}
+	return tables.EventIDAtSeq(ctx, t, l.Space, seq)
 }
 
 // Fork creates a branch of a space that shares the primary one up to at. It copies

@@ -74,10 +74,15 @@ func (t *inboxTx) dueRows(ctx context.Context, c spaces.WakeClaim, last int64) (
 	if t.cache.handled[here] {
 		return nil, nil
 	}
-	ready, err := engine.AllRows(ctx, t, readyRows, []any{string(c.Mind.Agent), string(c.Mind.Circle), string(c.Space), maxRows}, tables.ScanInboxEntry)
-	if err != nil {
-		return nil, err
+	ready, known := t.cache.recent.ready[here]
+	if !known {
+		var err error
+		ready, err = engine.AllRows(ctx, t, readyRows, []any{string(c.Mind.Agent), string(c.Mind.Circle), string(c.Space), maxRows}, tables.ScanInboxEntry)
+		if err != nil {
+			return nil, err
+		}
 	}
+	delete(t.cache.recent.ready, here)
 	now := t.Clock().ToShared(c.At)
 	due := slices.DeleteFunc(slices.Clone(ready), func(e tables.InboxEntry) bool {
 		retried := e.Attempts+e.Crashes > 0 // what the gate has put off is judged with everything new
@@ -99,7 +104,7 @@ func (t *inboxTx) storeDecision(ctx context.Context, e *tables.InboxEntry, v spa
 	}
 	e.State, e.Cycle = spaces.RowClaimed, cycle
 	delete(t.cache.accounts, cycle)
-	return t.Run(ctx, claimRow, append(key, string(cycle))...)
+	return t.Add(ctx, claimedRows, append(key, string(cycle))...)
 }
 
 // gateInput loads the input of the gate.
@@ -113,7 +118,7 @@ func (t *claimTx) gateInput(ctx context.Context, c spaces.WakeClaim, due []table
 		return j, fmt.Errorf("space %s: %w", space, engine.ErrUnknown)
 	}
 	j.Space = r.Space
-	if j.Uplink, err = tables.UplinkOf(ctx, t, m, space); err != nil {
+	if j.Uplink, err = t.uplinkOf(ctx, m, space); err != nil {
 		return j, err
 	}
 	if j.Members, err = t.space.membersForGate(ctx, space, due); err != nil {
@@ -137,6 +142,30 @@ func (t *claimTx) gateInput(ctx context.Context, c spaces.WakeClaim, due []table
 		}
 	}
 	return j, nil
+}
+
+// uplinkOf returns the uplink of a mind to a space; zero if there is none.
+func (t *writeTx) uplinkOf(ctx context.Context, m spaces.Mind, space spaces.SpaceID) (spaces.Uplink, error) {
+	if u, ok := t.cache.recent.uplinks[inboxKey{m, space}]; ok {
+		return u, nil
+	}
+	u, err := tables.UplinkOf(ctx, t, m, space)
+	if err == nil && u.Space != "" {
+		t.cache.recent.uplinks[inboxKey{m, space}] = u
+	}
+	return u, err
+}
+
+// usedBy returns what a person has used on a day.
+func (t *writeTx) usedBy(ctx context.Context, k senderKey) (used money.UsedTokens, err error) {
+	if used, ok := t.cache.recent.senders[k]; ok {
+		return used, nil
+	}
+	if _, err := engine.ScanRow(ctx, t, tables.SenderTokens, []any{k.day, string(k.who)}, &used.Tokens, &used.Cost); err != nil {
+		return used, err
+	}
+	t.cache.recent.senders[k] = used
+	return used, nil
 }
 
 // membersForGate returns the members who joined first, and in any case the authors of
@@ -197,8 +226,8 @@ func (t *claimTx) addTargets(ctx context.Context, j *spaces.GateInput, e tables.
 		}
 	}
 	if _, ok := j.Senders[e.Subject.Actor]; !ok {
-		var used money.UsedTokens
-		if _, err := engine.ScanRow(ctx, t, tables.SenderTokens, []any{engine.DayNumber(j.At), string(e.Subject.Actor)}, &used.Tokens, &used.Cost); err != nil {
+		used, err := t.usedBy(ctx, senderKey{engine.DayNumber(j.At), e.Subject.Actor})
+		if err != nil {
 			return err
 		}
 		j.Senders[e.Subject.Actor] = used

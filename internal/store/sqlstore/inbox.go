@@ -36,11 +36,14 @@ group by agent, circle, space) p where k <= $2 / 4 + 1 order by since, agent, ci
 join inbox i on i.agent = r.agent and i.circle = r.circle and i.space = r.space and i.seq = r.seq
 join events e on e.space = r.space and e.branch = 'main' and e.seq = r.seq order by r.seq`
 
-	deferRow   engine.QueryText = `update inbox set not_before = $5 where agent = $1 and circle = $2 and space = $3 and seq = $4`
-	ignoreRow  engine.QueryText = `update inbox set state = 'ignored', reason = $5 where agent = $1 and circle = $2 and space = $3 and seq = $4`
-	claimRow   engine.QueryText = `update inbox set state = 'claimed', reason = $5, cycle = $6 where agent = $1 and circle = $2 and space = $3 and seq = $4`
-	consumeAll engine.QueryText = `update inbox set state = 'consumed' where cycle = $1 and cycle <> '' and state = 'claimed'`
-	returnAll  engine.QueryText = `update inbox set attempts = attempts + 1, not_before = $2, cycle = '',
+	deferRow  engine.QueryText = `update inbox set not_before = $5 where agent = $1 and circle = $2 and space = $3 and seq = $4`
+	ignoreRow engine.QueryText = `update inbox set state = 'ignored', reason = $5 where agent = $1 and circle = $2 and space = $3 and seq = $4`
+	claimRow  engine.QueryText = `update inbox set state = 'claimed', reason = r.reason, cycle = r.cycle
+from (select cast($1 as text) as agent, cast($2 as text) as circle, cast($3 as text) as space, cast($4 as bigint) as seq, cast($5 as text) as reason, cast($6 as text) as cycle) r
+where inbox.agent = r.agent and inbox.circle = r.circle and inbox.space = r.space and inbox.seq = r.seq`
+	consumeAll engine.QueryText = `update inbox set state = 'consumed' from (select cast($1 as text) as cycle) r
+where inbox.cycle = r.cycle and inbox.cycle <> '' and inbox.state = 'claimed'`
+	returnAll engine.QueryText = `update inbox set attempts = attempts + 1, not_before = $2, cycle = '',
   state = case when attempts + 1 >= $3 then 'dead' else 'ready' end,
   reason = case when attempts + 1 >= $3 then $4 else '' end
 where cycle = $1 and cycle <> '' and state = 'claimed'`
@@ -104,10 +107,34 @@ func (t *inboxTx) deliver(ctx context.Context, e spaces.Event) ([]spaces.Mind, e
 		if err != nil {
 			return nil, fmt.Errorf("deliver %s to %s: %w", e.ID, m, err)
 		}
-		delete(t.cache.handled, inboxKey{m, e.Space})
+		if err := t.addReady(m, e); err != nil {
+			return nil, err
+		}
 		minds = append(minds, m)
 	}
 	return minds, nil
+}
+
+// addReady caches a row that was delivered, with its event as it will be read, if all ready
+// rows before it are known.
+func (t *inboxTx) addReady(m spaces.Mind, e spaces.Event) error {
+	here := inboxKey{m, e.Space}
+	before, known := t.cache.recent.ready[here]
+	known = known || t.cache.handled[here]
+	delete(t.cache.handled, here)
+	if !known {
+		return nil
+	}
+	raw, err := spaces.Encode(e.Body)
+	if err != nil {
+		return err
+	}
+	if e.Body, err = spaces.Decode(e.Body.Kind(), raw); err != nil {
+		return err
+	}
+	row := spaces.InboxRow{Mind: m, Space: e.Space, Seq: e.Seq, Event: e.ID, State: spaces.RowReady}
+	t.cache.recent.ready[here] = append(before, tables.InboxEntry{InboxRow: row, Root: e.Root, Depth: e.Depth, Subject: e})
+	return nil
 }
 
 // Waiting implements [shell.WakeQueue].

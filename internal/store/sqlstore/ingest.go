@@ -230,7 +230,12 @@ func (i *ingestTx) isDuplicate(ctx context.Context, it spaces.IngestItem) (bool,
 	}
 	i.lastRef = ref
 	var bySource, byRef bool
-	_, err := engine.ScanRow(ctx, i, alreadyKnown,
+	src := engine.QueryReader(i)
+	if l := i.cache.branches[branchKey{it.Event.Space, spaces.Primary}]; l != nil && !l.dirty &&
+		!slices.ContainsFunc(i.Added(messageRows), func(r []any) bool { return r[0] == ref.Account && r[1] == ref.Chat && r[2] == ref.Message }) {
+		src = i.Stored()
+	}
+	_, err := engine.ScanRow(ctx, src, alreadyKnown,
 		[]any{string(it.Event.Space), it.Event.Source, ref.Account, ref.Chat, ref.Message, elsewhere}, &bySource, &byRef)
 	return bySource || byRef, err
 }

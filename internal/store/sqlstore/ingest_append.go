@@ -81,6 +81,7 @@ func (i *ingestTx) appendHistory(ctx context.Context, e spaces.Event, made *thre
 	}
 	i.countNew(e.Space)
 	i.result.Past++
+	clear(i.cache.recent.uplinks)
 	if err := i.Run(ctx, passOver, string(e.Space), e.Seq, string(e.ID)); err != nil {
 		return "", fmt.Errorf("move cursors past %s: %w", e.ID, err)
 	}
@@ -243,6 +244,7 @@ func (t *inboxTx) ignoreForAll(ctx context.Context, e spaces.Event, why string) 
 		return err
 	}
 	for _, m := range r.minds {
+		delete(t.cache.recent.ready, inboxKey{m, e.Space})
 		if err := t.Run(ctx, ignoreRow, string(m.Agent), string(m.Circle), string(e.Space), e.Seq, why); err != nil {
 			return fmt.Errorf("ignore %s for %s: %w", e.ID, m, err)
 		}

@@ -155,6 +155,7 @@ func (t *claimTx) resumedWake(ctx context.Context, y spaces.Cycle, l spaces.Mind
 func (t *claimTx) abandonCrashed(ctx context.Context, y spaces.Cycle, timer string, at time.Time) error {
 	detail := fmt.Sprintf("its process ended %d times while it ran", maxCrashes)
 	clear(t.cache.handled)
+	t.cache.recent = newRecentState()
 	if err := errors.Join(t.tools.leave(ctx, &y, at), t.tools.tellUnread(ctx, y.ID, timer, at), t.mission.crashed(ctx, &y, at)); err != nil {
 		return err
 	}

@@ -49,14 +49,18 @@ type outboxTx struct {
 }
 
 func (t *outboxTx) settle(ctx context.Context, at time.Time, s activity.SendResult) error {
-	found, err := engine.FirstRow(ctx, t, oneAction, []any{string(s.Action)}, tables.ScanAction)
-	if err != nil {
-		return err
+	o, known := t.cache.recent.sending[s.Action]
+	if !known {
+		found, err := engine.FirstRow(ctx, t, oneAction, []any{string(s.Action)}, tables.ScanAction)
+		if err != nil {
+			return err
+		}
+		if found == nil {
+			return engine.ErrUnknown
+		}
+		o = *found
 	}
-	if found == nil {
-		return engine.ErrUnknown
-	}
-	o := *found
+	delete(t.cache.recent.sending, s.Action)
 	if isFinal(o.State) {
 		t.log.Warn("action is final already", "action", o.ID, "state", o.State, "settlement", s.State)
 		return nil

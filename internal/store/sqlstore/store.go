@@ -179,7 +179,10 @@ func (s *Store) write(ctx context.Context, do writeFunc) error {
 	if s.writer == nil {
 		return engine.ErrClosed
 	}
-	return s.writer.Write(ctx, func(ctx context.Context, _ *engine.WriteTx) error { return do(ctx, s.tx) })
+	return s.writer.Write(ctx, func(ctx context.Context, _ *engine.WriteTx) error {
+		s.tx.cache.recent = newRecentState()
+		return do(ctx, s.tx)
+	})
 }
 
 // writeFrequent is write for what every message needs; see [Writer.WriteFrequent].

@@ -7,7 +7,9 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/trestle-bridge/trestle/internal/money"
 	"github.com/trestle-bridge/trestle/internal/store/engine"
+	"github.com/trestle-bridge/trestle/internal/store/tables"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -135,6 +137,9 @@ var (
 	senderRows  = engine.NewRowBatch(chargeSender, 1, 2)
 	rootRows    = engine.NewRowBatch(chargeRoot, 1, 1)
 	headRows    = engine.NewRowBatch(moveHead, 1, 2)
+	claimedRows = engine.NewRowBatch(claimRow, 1, 4)
+	eatenRows   = engine.NewRowBatch(consumeAll, 2, 1)
+	cursorRows  = engine.NewRowBatch(moveCursor, 1, 3)
 	roomRows    = engine.NewRowBatch(updateRoom, 1, 1)
 	settledRows = engine.NewRowBatch(storeAction, 1, 1)
 )
@@ -161,9 +166,51 @@ type tableCache struct {
 	accounts      map[spaces.CycleID]usageAccounts          // of open cycles
 	handled       map[inboxKey]bool                         // inboxes without a ready row
 	manifests     map[string]int64                          // when the use of a manifest was last stored
+	recent        recentState                               // forgotten by every write but those of each message
 	shownHorizon  *int64                                    // of the table seen; nil if not loaded
 	movedBranches []*branchState                            // changed by the running write
 	changedSpaces []*spaceState                             // changed by the running write
+}
+
+// A recentState is what the writes of messages have stored lately, and the next of them
+// would read again: Record, Commit and Settle. Every other write forgets all of it.
+type recentState struct {
+	ready   map[inboxKey][]tables.InboxEntry        // all ready rows, where it is known
+	uplinks map[inboxKey]spaces.Uplink              // of minds in spaces
+	senders map[senderKey]money.UsedTokens          // of people on days
+	places  map[inboxKey]leaseState                 // free, and awake
+	runs    map[spaces.CycleID]runState             // open cycles that this process has opened
+	sending map[spaces.ActionID]tables.StoredAction // handed to the egress with their step
+}
+
+func newRecentState() recentState {
+	return recentState{
+		map[inboxKey][]tables.InboxEntry{},
+		map[inboxKey]spaces.Uplink{},
+		map[senderKey]money.UsedTokens{},
+		map[inboxKey]leaseState{},
+		map[spaces.CycleID]runState{},
+		map[spaces.ActionID]tables.StoredAction{},
+	}
+}
+
+// A senderKey names a person on a day.
+type senderKey struct {
+	day int64
+	who spaces.EntityID
+}
+
+// A runState is an open cycle with its lease, as the table has them.
+type runState struct {
+	trigger spaces.SpaceID // of the cycle
+	task    spaces.TaskRef // that it works for
+	turns   int
+	ordinal int   // of the next action
+	leased  int64 // when the lease was last taken or extended
+	ttl     int64 // of the lease
+	crashes int   // of processes, since it last committed
+	holder  string
+	epoch   int64
 }
 
 func newCache() *tableCache {
@@ -178,6 +225,7 @@ func (c *tableCache) forgetAll() {
 		kinds: map[spaces.EntityID]spaces.EntityKind{}, systems: map[string]string{},
 		roles: map[spaces.EntityID]spaces.AuthorityLevel{}, members: map[spaces.SpaceID][]spaces.SpaceMember{},
 		closedCycles: map[spaces.Mind]int64{}, handled: map[inboxKey]bool{}, accounts: map[spaces.CycleID]usageAccounts{}, manifests: map[string]int64{},
+		recent: newRecentState(),
 	}
 }
 
@@ -224,6 +272,9 @@ func (c *tableCache) trimToBounds() {
 	}
 	if len(c.accounts) > maxCached {
 		clear(c.accounts)
+	}
+	if r := &c.recent; max(len(r.ready), len(r.uplinks), len(r.senders), len(r.places), len(r.runs), len(r.sending)) > maxCached {
+		c.recent = newRecentState()
 	}
 	if len(c.manifests) > 64 {
 		clear(c.manifests)

@@ -20,7 +20,9 @@ on conflict (agent, circle, space) do update set live = 1, cursor = excluded.cur
 	unlikeMuted  engine.QueryText = `select agent from uplinks where space = $1 and live = 1 and ($2 = '' or agent = $2) and muted_until <> $3 order by agent`
 	mutedStill   engine.QueryText = `select agent from uplinks where space = $1 and live = 1 and ($2 = '' or agent = $2) and muted_until > $3 order by agent`
 	muteUplinks  engine.QueryText = `update uplinks set muted_until = $3 where space = $1 and live = 1 and ($2 = '' or agent = $2)`
-	moveCursor   engine.QueryText = `update uplinks set cursor = $4, cursor_id = $5, erased = $4 where agent = $1 and circle = $2 and space = $3 and cursor < $4`
+	moveCursor   engine.QueryText = `update uplinks set cursor = r.seq, cursor_id = r.event, erased = r.seq
+from (select cast($1 as text) as agent, cast($2 as text) as circle, cast($3 as text) as space, cast($4 as bigint) as seq, cast($5 as text) as event) r
+where uplinks.agent = r.agent and uplinks.circle = r.circle and uplinks.space = r.space and uplinks.cursor < r.seq`
 )
 
 // An uplinkTx connects minds to spaces.

@@ -102,6 +102,10 @@ func (k *stepTx) chargePeople(ctx context.Context, people []spaces.EntityID, u m
 		if err := k.Add(ctx, senderRows, engine.DayNumber(k.commit.At), string(who), u.Tokens, u.Cost); err != nil {
 			return fmt.Errorf("count for senders: %w", err)
 		}
+		key := senderKey{engine.DayNumber(k.commit.At), who}
+		if used, known := k.cache.recent.senders[key]; known {
+			k.cache.recent.senders[key] = money.UsedTokens{Tokens: used.Tokens + u.Tokens, Cost: used.Cost + u.Cost}
+		}
 	}
 	return nil
 }
