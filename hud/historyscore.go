@@ -1,9 +1,9 @@
 package hud
 
 import (
-	"slices"
-	"strings"
 	"time"
+
+	"github.com/trestle-bridge/trestle/hud/recall"
 )
 
 // The weights of a history line: relevance against what every line is worth, and what
@@ -132,26 +132,8 @@ func (h *history) conversation(i int) (conversationScore, float64) {
 	return conversationPartial, w.Partial
 }
 
-// decides reports whether message i has words of a decision.
+// decides reports whether message i tells a decision.
 func (r *SharedRoom) decides(i int) bool {
-	c := &r.cache[i]
-	if c.decision == decisionUnknown {
-		c.decision = decidesNothing
-		if decisionValue(r.Chat.Messages[i].Text) > 0 {
-			c.decision = decidesSomething
-		}
-	}
-	return c.decision == decidesSomething
+	r.index.Update()
+	return r.index.Decisiveness(i) >= recall.LeastDecision
 }
-
-// decisionValue returns what words of a decision add to the value of a text.
-func decisionValue(text string) float64 {
-	text = strings.ToLower(text)
-	if slices.ContainsFunc(decisionCues, func(cue string) bool { return strings.Contains(text, cue) }) {
-		return 0.25
-	}
-	return 0
-}
-
-// decisionCues are parts of words by which people decide, promise and agree.
-var decisionCues = []string{"decid", "agree", "promis", "confirm", "cancel", "deadline", "moved to", "let's", "will ", "chose", "important"}

@@ -9,19 +9,9 @@ import (
 
 // A messageCache holds what was computed of a message until it changes.
 type messageCache struct {
-	tokens   [len(historyClips)]uint16 // of its compact line, clipped; 0 unknown
-	words    uint16                    // tokens behind its colon; 0 unknown, or too many
-	decision decisionFlag
+	tokens [len(historyClips)]uint16 // of its compact line, clipped; 0 unknown
+	words  uint16                    // tokens behind its colon; 0 unknown, or too many
 }
-
-// A decisionFlag says whether a message decides something.
-type decisionFlag int8
-
-const (
-	decisionUnknown decisionFlag = iota
-	decidesSomething
-	decidesNothing
-)
 
 // lineTokens returns the exact tokens of a line of a room on its own, shown whole.
 func (v *MindView) lineTokens(s *RoomView, i int) int { return v.clippedTokens(s, i, 0) }

@@ -79,10 +79,10 @@ func (b *keyframeBuilder) answered(c *spaces.ClosedCycle, terms []string) float6
 func (b *keyframeBuilder) groupElement(cs []spaces.ClosedCycle, terms []string, rank int) Element {
 	name := "Cycles " + strconv.FormatInt(cs[0].N, 10) + "–" + strconv.FormatInt(cs[len(cs)-1].N, 10)
 	best, worth := make([]int, len(cs)), make([]float64, len(cs))
-	rel := 0.0
+	rel, snippet := 0.0, b.v.Limits.withDefaults().Snippet
 	for i := range best {
 		answered := b.answered(&cs[i], terms)
-		best[i], worth[i] = i, answered+decisionWeight*decisionValue(cs[i].Rest)
+		best[i], worth[i] = i, answered+decisionWeight*recall.Decisiveness(textformat.ClipRunes(cs[i].Rest, snippet))
 		rel = max(rel, answered)
 	}
 	slices.SortStableFunc(best, func(a, b int) int { return cmp.Compare(worth[b], worth[a]) })
@@ -116,6 +116,6 @@ func (b *keyframeBuilder) groupElement(cs []spaces.ClosedCycle, terms []string, 
 	return e
 }
 
-// decisionWeight is how much more a decision counts in a group of accounts than
-// in a line: no account of anything else says as much.
-const decisionWeight = 4
+// decisionWeight is how much a decision counts in a group of accounts against an answer:
+// no account of anything else says as much.
+const decisionWeight = 2

@@ -85,7 +85,7 @@ var (
 // none. A lower-case may, and mar, are no months: they are words or names. Names that are
 // everyday words of another language need one of its words before them.
 func parseMonth(word, before string) time.Month {
-	small := strings.ToLower(word)
+	small := strings.TrimPrefix(strings.ToLower(word), "d'")
 	if len(small) < 3 || small == "may" && word != "May" || small == "mar" {
 		return 0
 	}
@@ -113,8 +113,9 @@ type datedText struct {
 func findDates(text string, now time.Time) dateRange {
 	t := datedText{now: now}
 	t.words = strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\n,.;:!?\"()", r) })
-	for _, w := range t.words {
-		t.small = append(t.small, strings.ToLower(strings.Trim(w, "'")))
+	for i, w := range t.words {
+		t.words[i] = strings.TrimSuffix(strings.TrimSuffix(strings.Trim(w, "'"), "'s"), "’s")
+		t.small = append(t.small, strings.ToLower(t.words[i]))
 	}
 	var found, second dateRange
 	before := ""
@@ -188,11 +189,14 @@ func (t *datedText) calendar(i int) (dateRange, int) {
 			n = 2
 		}
 	}
-	if i+n >= len(t.words) {
-		return dateRange{}, 0
+	m := time.Month(0)
+	if i+n < len(t.words) {
+		m = parseMonth(t.words[i+n], t.word(i+n-1))
 	}
-	m := parseMonth(t.words[i+n], t.word(i+n-1))
 	if m == 0 {
+		if day > 0 && t.word(i) != strconv.Itoa(day) && t.word(i-1) == "the" {
+			return t.dayOfMonth(day), 1
+		}
 		if y := yearNumber(t.word(i)); y > 0 {
 			from := time.Date(y, 1, 1, 0, 0, 0, 0, t.now.Location())
 			return dateRange{from, from.AddDate(1, 0, 0)}, 1
@@ -217,6 +221,16 @@ func (t *datedText) calendar(i int) (dateRange, int) {
 	}
 	from := time.Date(year, m, 1, 0, 0, 0, 0, t.now.Location())
 	return dateRange{from, from.AddDate(0, 1, 0)}, n
+}
+
+// dayOfMonth returns the newest day of that number that has begun.
+func (t *datedText) dayOfMonth(day int) dateRange {
+	for back := 0; ; back++ {
+		first := time.Date(t.now.Year(), t.now.Month()-time.Month(back), 1, 0, 0, 0, 0, t.now.Location())
+		if from := first.AddDate(0, 0, day-1); from.Month() == first.Month() && !from.After(t.now) {
+			return dateRange{from, from.AddDate(0, 0, 1)}
+		}
+	}
 }
 
 // dayNumber parses the day of a month, as in 3 and 3rd; 0 is none.

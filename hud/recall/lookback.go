@@ -93,7 +93,7 @@ func ParseLookBack(text string, now time.Time) (look LookBack, ok bool) {
 	for i := range words.ends {
 		if w := words.word(i); !used[i] && (w[0] < '0' || w[0] > '9') {
 			eachTerm(string(w), nil, func(t []byte) {
-				if !slices.Contains(look.Names, string(t)) {
+				if !slices.Contains(look.Names, string(t)) && !book.hasWord(filler, string(t)) {
 					look.Names = append(look.Names, string(t))
 				}
 			})

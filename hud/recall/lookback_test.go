@@ -2,6 +2,8 @@ package recall
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -76,6 +78,62 @@ func TestDecisionsCountMoreThanProposals(t *testing.T) {
 	} {
 		if a, b := Decisiveness(told), Decisiveness(proposed); a <= b+0.1 {
 			t.Errorf("%q has %.2f, %q %.2f", told, a, proposed, b)
+		}
+	}
+}
+
+// testLines returns the lines of a file.
+func testLines(t *testing.T, name string) []string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.FromSlash(name)) //nolint:gosec // a file of ours
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Split(strings.TrimSpace(string(text)), "\n")
+}
+
+// The lines of these files were written without knowledge of the words and weights by which
+// decisions are told from other talk: a miss is no reason to add its words to the lists.
+func TestMostDecisionsAreToldFromOtherTalk(t *testing.T) {
+	decided, undecided := testLines(t, "../../internal/corpus/decisions.txt"), testLines(t, "../../internal/corpus/undecided.txt")
+	found, mistaken := 0, 0
+	for _, text := range decided {
+		if Decisiveness(text) >= LeastDecision {
+			found++
+		}
+	}
+	for _, text := range undecided {
+		if Decisiveness(text) >= LeastDecision {
+			mistaken++
+		}
+	}
+	if n := len(decided); found < n*80/100 {
+		t.Errorf("%d of %d decisions are found, want four of five", found, n)
+	}
+	if n := len(undecided); mistaken > n*15/100 { // all of them name times, sums or plans
+		t.Errorf("%d of %d other lines are taken for decisions, want at most one of seven", mistaken, n)
+	}
+}
+
+// Questions about a whole stretch of talk are known in many words, with the time that
+// they name.
+func TestLooksBackAreKnownInManyWords(t *testing.T) {
+	now := time.Date(2025, 5, 2, 10, 0, 0, 0, time.UTC)
+	for _, row := range testLines(t, "testdata/asked.txt") {
+		want, text, _ := strings.Cut(row, " | ")
+		got := "-"
+		if look, ok := ParseLookBack(text, now); ok && len(look.Names) == 0 {
+			got = string(look.Kind)
+			for _, at := range []time.Time{look.From, look.To} {
+				if got += " "; at.IsZero() {
+					got += "-"
+				} else {
+					got += at.Format("01-02")
+				}
+			}
+		}
+		if got != want {
+			t.Errorf("%q is %s, want %s", text, got, want)
 		}
 	}
 }

@@ -108,6 +108,11 @@ func readPhrases(text string) *phraseBook {
 // class returns the number of a class.
 func (b *phraseBook) class(name string) int { return slices.Index(b.classes, name) }
 
+// hasWord reports whether a word is a phrase of the class.
+func (b *phraseBook) hasWord(class int, word string) bool {
+	return slices.ContainsFunc(b.whole[word], func(p phrase) bool { return p.class == class && len(p.words) == 1 })
+}
+
 // each calls f for each phrase that the words hold, with the words it takes. Of those of
 // one class that begin with the same word only the longest is found.
 func (b *phraseBook) each(w *wordList, f func(class, from, to int)) {

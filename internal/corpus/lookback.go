@@ -15,6 +15,15 @@ import (
 //go:embed decisions.txt
 var decisionText string
 
+// undecided.txt holds lines that name times, sums and plans, and decide nothing. They were
+// written without that knowledge too.
+//
+//go:embed undecided.txt
+var undecidedText string
+
+// undecidedEach is how many lines of idle talk there are for one of undecided.txt.
+const undecidedEach = 6
+
 // The size of a room that is looked back at.
 const (
 	lookBackSessions  = 60
@@ -38,6 +47,7 @@ func MakeLookBack(seed uint64, name string) Conversation {
 		m.people = append(m.people, people[i])
 	}
 	all := strings.Split(strings.TrimSpace(decisionText), "\n")
+	undecided := strings.Split(strings.TrimSpace(undecidedText), "\n")
 	planted := map[int][]string{} // by session
 	for _, i := range rnd.Perm(len(all))[:lookBackDecisions] {
 		s := rnd.IntN(lookBackSessions)
@@ -56,6 +66,9 @@ func MakeLookBack(seed uint64, name string) Conversation {
 				evidence = append(evidence, m.lines[len(m.lines)-1])
 			}
 			m.idle(about)
+			if rnd.IntN(undecidedEach) == 0 {
+				m.say(pick(rnd, m.voices()), pick(rnd, undecided), "")
+			}
 		}
 	}
 	m.at = day.AddDate(0, 0, lookBackSessions)
