@@ -1,8 +1,10 @@
 package hud
 
 import (
+	"cmp"
 	"errors"
 	"iter"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -253,7 +255,8 @@ func (v *MindView) HeadTokens(f *Frame, tail FrameTail) int {
 }
 
 // ShownWhole returns the messages whose words are shown whole in a frame made with
-// that tail, each once: in the keyframe, in turns, among the recalled lines.
+// that tail, each once: in the keyframe, in turns, among the recalled lines. Of messages
+// with the same words it returns the newest, as many as there are rows of them.
 func (v *MindView) ShownWhole(f *Frame, tail FrameTail) []*spaces.ChatMessage {
 	refs := slices.Clone(tail.Refs)
 	v.eachRefs(func(ids []spaces.EventID) { refs = append(refs, ids...) })
@@ -264,16 +267,20 @@ func (v *MindView) ShownWhole(f *Frame, tail FrameTail) []*spaces.ChatMessage {
 		all.WriteByte('\n')
 	}
 	text := all.String()
-	var whole []*spaces.ChatMessage
+	alike := map[string][]*spaces.ChatMessage{} // by their words
 	for _, id := range slices.Compact(refs) {
-		_, m := v.find(id)
-		if m == nil || m.Deleted {
-			continue
+		if _, m := v.find(id); m != nil && !m.Deleted {
+			alike[m.Text] = append(alike[m.Text], m)
 		}
-		quoted := Quote(m.Text)
-		if strings.Contains(text, ": "+gutter(m.Text)+"\n") || strings.Contains(text, ": "+quoted) {
-			whole = append(whole, m)
-		}
+	}
+	var whole []*spaces.ChatMessage
+	for _, words := range slices.Sorted(maps.Keys(alike)) {
+		ms := alike[words]
+		rows := strings.Count(text, ": "+gutter(words)+"\n") + strings.Count(text, ": "+Quote(words))
+		slices.SortFunc(ms, func(a, b *spaces.ChatMessage) int {
+			return cmp.Or(b.At.Compare(a.At), cmp.Compare(b.Seq, a.Seq), cmp.Compare(a.ID, b.ID))
+		})
+		whole = append(whole, ms[:min(rows, len(ms))]...)
 	}
 	return whole
 }

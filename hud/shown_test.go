@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -47,4 +49,38 @@ func TestEveryMessageInAFrameIsKnown(t *testing.T) {
 			}
 		}
 	}
+}
+
+// What a frame claims to show whole stands in its text: for each such message there is a
+// row of its sender that ends with all of its words, another one for each.
+func TestWhatAFrameClaimsToShowIsInItsText(t *testing.T) {
+	counter := &TokenCounter{}
+	rapid.Check(t, func(rt *rapid.T) {
+		w := newWorld(t)
+		w.v.Counter = counter
+		w.v.Limits = ViewLimits{ContextTokens: rapid.IntRange(1500, 9000).Draw(rt, "context"), MaxOutputTokens: 300}
+		live(rt, w, func() {
+			tail := w.tail()
+			f, err := w.v.Frame(tail)
+			if err != nil {
+				return // it is too small for what woke the agent
+			}
+			claimed := map[string]int{}
+			for _, m := range w.v.ShownWhole(&f, tail) {
+				claimed[m.Text]++
+			}
+			for text, n := range claimed {
+				rows := 0
+				for row := range strings.Lines(f.golden()) {
+					row = strings.TrimSuffix(row, "\n")
+					if strings.HasSuffix(row, ": "+gutter(text)) || strings.Contains(row, ": "+Quote(text)) {
+						rows++
+					}
+				}
+				if rows < n {
+					rt.Fatalf("%q is claimed %d times, there are %d rows of it in\n%s", text, n, rows, f.golden())
+				}
+			}
+		})
+	})
 }

@@ -146,15 +146,20 @@ func (c *cycle) recall(v *hud.MindView, in *hud.TailInput) {
 		in.Counts = look.Counts()
 	}
 	if c.recalled == nil {
-		c.recalled = []hud.RecalledLine{}
-		switch tokens := c.settings.RecallTokens; {
-		case looks && tokens > 0:
-			c.recalled = append(c.recalled, look.Lines(max(tokens, look.Spare(*in)-v.Budget()/spareForTurns))...)
-		case words == "" || !greetings.tellsNothing(words, c.members()):
-			c.recalled = append(c.recalled, v.Recall(words, tokens)...)
-		}
+		c.recalled = append([]hud.RecalledLine{}, recalledLines(c, v, *in, words, look, looks)...)
 	}
 	in.Recalled = c.recalled
+}
+
+// recalledLines returns the old lines that answer the words, or that they look back at.
+func recalledLines(c *cycle, v *hud.MindView, in hud.TailInput, words string, look *hud.LookBack, looks bool) []hud.RecalledLine {
+	switch tokens := c.settings.RecallTokens; {
+	case looks && tokens > 0:
+		return look.Lines(max(tokens, look.Spare(in)-v.Budget()/spareForTurns))
+	case !looks && (words == "" || !greetings.tellsNothing(words, c.members())):
+		return v.Recall(words, tokens)
+	}
+	return nil
 }
 
 // spareForTurns is the part of the budget that a look back leaves free.

@@ -25,6 +25,10 @@ type WakePreview struct {
 	Tokens int
 	// Weights are those of relevance. Default: those of every frame.
 	Weights *recall.RankWeights
+	// AsRunning divides the tokens as a running program does whose budget they are: by the
+	// settings of the context's marks and of recalled lines. Otherwise most are for recalled
+	// lines.
+	AsRunning bool
 }
 
 // A PreviewFrame is the frame that a message would cause.
@@ -46,8 +50,8 @@ type PreviewFrame struct {
 // of a space that the mind is connected to.
 var ErrNoMessage = errors.New("no such message before this mind")
 
-// keyframeShare is the part of the bound, in percent, that a preview gives the
-// keyframe: the newest lines, for continuity (CONTEXT 1.1). The rest is recalled.
+// keyframeShare is the part of the bound, in percent, that a preview that is not as running
+// gives the keyframe: the newest lines, for continuity (CONTEXT 1.1). The rest is recalled.
 const keyframeShare = 14
 
 // Preview renders the frame. It may be called beside running cycles.
@@ -90,7 +94,9 @@ func (c *cycle) preview(p WakePreview) (PreviewFrame, error) {
 	words := v.Counter.MessageTokens(v.Tail(in).Text)
 	v.Limits.MaxLogTokens = p.Tokens + words
 	v.Limits.ContextTokens = p.Tokens + words + v.FixedTokens + v.Limits.MaxOutputTokens
-	v.Limits.HighWater, v.Limits.LowWater = 100, keyframeShare
+	if !p.AsRunning {
+		v.Limits.HighWater, v.Limits.LowWater = 100, keyframeShare
+	}
 	if cause, due := v.NeedsCut(words); due {
 		k, _ := v.Cut(cause)
 		k.At = trigger.At
@@ -100,10 +106,16 @@ func (c *cycle) preview(p WakePreview) (PreviewFrame, error) {
 	began := time.Now()
 	turn := v.Inbox(seat, trigger.Seq-1, trigger.Seq, map[spaces.EventID]string{trigger.ID: "preview"}, trigger.At)
 	v.Current = []spaces.TranscriptTurn{turn}
-	if look, ok := hud.NewLookBack(v, trigger.Text); ok {
+	look, looks := hud.NewLookBack(v, trigger.Text)
+	if looks {
 		in.Counts = look.Counts()
+	}
+	switch {
+	case p.AsRunning:
+		in.Recalled = recalledLines(c, v, in, trigger.Text, look, looks)
+	case looks:
 		in.Recalled = look.Lines(look.Spare(in))
-	} else {
+	default:
 		in.Recalled = v.Recall(trigger.Text, p.Tokens-v.Count())
 	}
 	tail := v.Tail(in)

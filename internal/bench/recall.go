@@ -45,6 +45,19 @@ func recall(ctx context.Context, b *bench) error {
 		name   string
 		rooms  []corpus.Conversation
 		target float64
+	}{{"written", written, 91.5}, {"chat", chat, 86}} {
+		var all scores
+		for _, r := range y.rooms {
+			if err := b.replay(ctx, &all, r, 8000, "--as-running"); err != nil {
+				return err
+			}
+		}
+		b.report(y.name+", divided as running", 8000, y.target, all)
+	}
+	for _, y := range []struct {
+		name   string
+		rooms  []corpus.Conversation
+		target float64
 	}{{"Y3 ten spaces, written", written, 88}, {"Y3 ten spaces, chat", chat, 77}} {
 		var all scores
 		if err := b.replay(ctx, &all, together(y.rooms), 4000); err != nil {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -25,6 +26,7 @@ type replayQuestion struct {
 	file, questions, frames string
 	budget                  int
 	lines                   bool // answer as JSON lines
+	running                 bool // divide the budget as a running program does
 	weigh                   map[string]string
 }
 
@@ -40,7 +42,8 @@ func newReplayCommand(env *Environment) *cobra.Command {
 			"\"session\" and \"reply_to\" if there are any. For each question, said in its space at its time by that person, the frame is\n" +
 			"rendered that the message would cause, and taken back again: what a question is told holds nothing of the others, and\n" +
 			"nothing later than itself. No model is asked. --budget bounds the tokens of everything that comes from conversations;\n" +
-			"the fixed text is told apart.",
+			"the fixed text is told apart. Most of them go to recalled lines; with --as-running they are divided as in a running program\n" +
+			"with that budget, by low_water and recall_tokens.",
 		RunE: func(c *cobra.Command, args []string) error {
 			q.file = args[0]
 			return cmd.replay(c.Context(), q)
@@ -49,6 +52,7 @@ func newReplayCommand(env *Environment) *cobra.Command {
 	c.Flags().StringVar(&q.questions, "ask", "", "the file of questions")
 	c.Flags().IntVar(&q.budget, "budget", 4000, "tokens for all that comes from conversations")
 	c.Flags().StringVar(&q.frames, "frames", "", "also write each frame into this folder, as ID.txt")
+	c.Flags().BoolVar(&q.running, "as-running", false, "divide the tokens as a running program does with its default settings")
 	c.Flags().BoolVar(&q.lines, "json", false, "answer as JSON lines, one a question")
 	c.Flags().StringToStringVar(&q.weigh, "weigh", nil, "change a weight of relevance by a factor, as session=1.5")
 	_ = c.Flags().MarkHidden("weigh") // it is there: for measuring only
@@ -124,7 +128,7 @@ func (cmd replayCommand) replay(ctx context.Context, q replayQuestion) error {
 	answers := make([]replayAnswer, len(asked))
 	asked = replay.SortByTime(asked)
 	err = replay.RunReplay(ctx, append(slices.Clip(lines), asked...), func(ctx context.Context, r *replay.ReplayedRooms) error {
-		r.Weights = weights
+		r.Weights, r.AsRunning = weights, q.running
 		return cmd.askAll(ctx, r, lines, asked, q, func(question replay.FileLine, a replayAnswer) {
 			answers[order[question.Space+"\x00"+question.ID]] = a
 		})
@@ -142,6 +146,7 @@ func (cmd replayCommand) replay(ctx context.Context, q replayQuestion) error {
 
 // askAll tells the lines and asks the questions, each at its time.
 func (cmd replayCommand) askAll(ctx context.Context, r *replay.ReplayedRooms, lines, asked []replay.FileLine, q replayQuestion, answered func(replay.FileLine, replayAnswer)) error {
+	told := replayedWords{}
 	for _, question := range asked {
 		n := 0
 		for n < len(lines) && !lines[n].At.After(question.At.Time) {
@@ -150,6 +155,7 @@ func (cmd replayCommand) askAll(ctx context.Context, r *replay.ReplayedRooms, li
 		if err := r.RecordLines(ctx, lines[:n]); err != nil {
 			return err
 		}
+		told.add(lines[:n])
 		lines = lines[n:]
 		done, err := r.PreviewFrame(ctx, question, q.budget)
 		if err != nil {
@@ -160,7 +166,7 @@ func (cmd replayCommand) askAll(ctx context.Context, r *replay.ReplayedRooms, li
 			MS: float64(done.Took.Microseconds()) / 1000,
 		}
 		for _, ref := range done.Shown {
-			a.Shown = append(a.Shown, ref.Message)
+			a.Shown = append(a.Shown, told.shown(ref.Chat, ref.Message)...)
 		}
 		answered(question, a)
 		if q.frames == "" {
@@ -171,6 +177,29 @@ func (cmd replayCommand) askAll(ctx context.Context, r *replay.ReplayedRooms, li
 		}
 	}
 	return nil
+}
+
+// replayedWords are the lines whose words each message of a replay has had, the last one the
+// words it has now; by room and message.
+type replayedWords map[[2]string][]replay.FileLine
+
+func (w replayedWords) add(lines []replay.FileLine) {
+	for _, l := range lines {
+		of := [2]string{l.Space, cmp.Or(l.Edits, l.ID)}
+		w[of] = append(w[of], l)
+	}
+}
+
+// shown returns the ids of the lines that are shown with a message: that of its words, and
+// those of earlier words that are among them still.
+func (w replayedWords) shown(space, message string) (ids []string) {
+	lines := w[[2]string{space, message}]
+	for _, l := range lines {
+		if strings.Contains(lines[len(lines)-1].Text, l.Text) {
+			ids = append(ids, l.ID)
+		}
+	}
+	return ids
 }
 
 func (cmd replayCommand) tellReplayed(a replayAnswer, lines bool) error {

@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -62,7 +64,7 @@ func TestAQuestionSeesWhatWasSaidBeforeIt(t *testing.T) {
 	if code != 0 || len(answers) != 3 {
 		t.Fatalf("exit %v: %s, answers %+v", code, said, answers)
 	}
-	want := map[string][]string{"late": {"a1", "a2", "a3", "b1"}, "early": {"a1", "a2", "b1"}, "strange/../name": {"a1", "a2", "a3", "b1"}}
+	want := map[string][]string{"late": {"a1", "a2", "a4", "b1"}, "early": {"a1", "a2", "b1"}, "strange/../name": {"a1", "a2", "a4", "b1"}}
 	for i, id := range []string{"late", "early", "strange/../name"} {
 		a := answers[i]
 		slices.Sort(a.Shown)
@@ -177,5 +179,33 @@ func TestAQuestionAboutAMonthHasItsDecisions(t *testing.T) {
 		if 100*found < 75*len(q.Evidence) || answers[i].Tokens > 8000 || answers[i].Tokens < 7500 {
 			t.Errorf("%q has %d of %d decisions in %d tokens", q.Text, found, len(q.Evidence), answers[i].Tokens)
 		}
+	}
+}
+
+// A running program gives most of its context to what stays from frame to frame, and
+// lines that are recalled no more than the settings say; replay tells either.
+func TestAReplayDividesItsBudgetAsARunningProgram(t *testing.T) {
+	var lines strings.Builder
+	at := time.Date(2026, 5, 1, 8, 0, 0, 0, time.UTC)
+	for i := range 900 {
+		fmt.Fprintf(&lines, `{"id":"l%d","space":"family","at":%q,"from":"Kai","text":"the kite number %d flew over the hill and the mill"}`+"\n", i, at.Add(time.Duration(i)*time.Minute).Format(time.RFC3339), i)
+	}
+	question := `{"id":"q","space":"family","at":"2026-05-21T08:00:00Z","from":"Nova","text":"which kite flew over the mill?"}`
+	recalled := func(args ...string) int {
+		frames := t.TempDir()
+		answers, said, code := replayed(t, lines.String(), question, append(args, "--budget", "8000", "--frames", frames)...)
+		if code != 0 || answers[0].Tokens > 8000 {
+			t.Fatalf("exit %v: %s, answers %+v", code, said, answers)
+		}
+		text, err := os.ReadFile(filepath.Join(frames, "q.txt"))
+		testutil.OK(t, err)
+		_, lines, _ := strings.Cut(string(text), "RECALLED (")
+		return new(hud.TokenCounter).Count(lines)
+	}
+	if n := recalled(); n < 5000 {
+		t.Errorf("%d tokens are recalled, want most of the budget", n)
+	}
+	if n := recalled("--as-running"); n == 0 || n > 1700 {
+		t.Errorf("%d tokens are recalled as in a running program, want about recall_tokens", n)
 	}
 }

@@ -45,6 +45,8 @@ type ReplayedRooms struct {
 	clock   atomic.Int64 // Unix milliseconds
 	asked   int
 	Weights *recall.RankWeights
+	// AsRunning divides the tokens of frames as a running program does.
+	AsRunning bool
 }
 
 // RunReplay makes the rooms that the lines name and hands the replay to do.
@@ -183,7 +185,7 @@ func (r *ReplayedRooms) PreviewFrame(ctx context.Context, q FileLine, tokens int
 		return done, err
 	}
 	done, err = r.shell.Preview(ctx, shell.WakePreview{
-		Mind: r.mind, Space: r.spaces[q.Space], Tokens: tokens, Weights: r.Weights,
+		Mind: r.mind, Space: r.spaces[q.Space], Tokens: tokens, Weights: r.Weights, AsRunning: r.AsRunning,
 		Message: spaces.MessageRef{Account: r.account.Key(), Chat: q.Space, Message: said.ID},
 	})
 	if err != nil {
