@@ -42,6 +42,7 @@ type crowd struct {
 	mu    sync.Mutex // guards what follows
 	shown map[string][]adaptertest.SentMessage
 	typed map[string]bool
+	told  map[string][]string // answers to presses, by chat
 	seen  map[string][]string // reactions, by message
 }
 
@@ -51,7 +52,7 @@ func openRig(t *testing.T) adaptertest.SuiteFixture {
 	opts := local.Options{NewID: newID, Handle: "ada"}
 	c := &crowd{
 		rooms: local.New(opts), newID: newID, deeds: make(chan func(context.Context) error, 1000),
-		shown: map[string][]adaptertest.SentMessage{}, typed: map[string]bool{}, seen: map[string][]string{},
+		shown: map[string][]adaptertest.SentMessage{}, typed: map[string]bool{}, told: map[string][]string{}, seen: map[string][]string{},
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	var wg sync.WaitGroup
@@ -97,6 +98,20 @@ func openRig(t *testing.T) adaptertest.SuiteFixture {
 			c.do(func(ctx context.Context) error { return c.rooms.Withdraw(ctx, maya, chat, "unseen") })
 			return "unseen"
 		},
+		Press: func(chat, message, label string) {
+			synctest.Wait()
+			for _, b := range c.rooms.Offers(chat)[message] {
+				if b.Label == label {
+					c.do(func(ctx context.Context) error { return c.press(ctx, chat, message, b.Value) })
+				}
+			}
+		},
+		Told: func(chat string) []string {
+			synctest.Wait()
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			return slices.Clone(c.told[chat])
+		},
 		Sent: c.sent,
 		Typed: func(chat string) bool {
 			synctest.Wait()
@@ -127,6 +142,17 @@ func (c *crowd) react(chat, message string, emoji ...string) {
 	before := c.seen[message]
 	c.seen[message] = emoji
 	c.do(func(ctx context.Context) error { return c.rooms.Respond(ctx, maya, chat, message, before, emoji) })
+}
+
+// press presses a button and keeps what the person is told.
+func (c *crowd) press(ctx context.Context, chat, message, value string) error {
+	text, err := c.rooms.Press(ctx, maya, chat, message, value)
+	if err == nil && text != "" {
+		c.mu.Lock()
+		c.told[chat] = append(c.told[chat], text)
+		c.mu.Unlock()
+	}
+	return err
 }
 
 // ours reports whether the message is one we posted: people see that, so an
@@ -161,20 +187,28 @@ func (c *crowd) watch(ctx context.Context, chat string, sub *local.RoomSubscript
 		switch s := next.(type) {
 		case local.MessagePosted:
 			c.shown[chat] = append(c.shown[chat], adaptertest.SentMessage{
-				Message: s.Message, Thread: s.Thread, ReplyTo: s.ReplyTo, Text: plain(s.Text),
+				Message: s.Message, Thread: s.Thread, ReplyTo: s.ReplyTo, Text: plain(s.Text), Buttons: labels(s.Choices),
 			})
 		case local.MessageEdited:
-			of(s.Message).Text = plain(s.Text)
+			of(s.Message).Text, of(s.Message).Buttons = plain(s.Text), labels(s.Choices)
 		case local.MessageDeleted:
 			of(s.Message).Deleted = true
 		case local.ReactionSet:
 			of(s.Message).Reactions = slices.DeleteFunc([]string{s.Emoji}, func(e string) bool { return e == "" })
 		case local.TypingShown:
 			c.typed[chat] = true
-		case local.LineSaid, local.EventsDropped:
+		case local.LineSaid, local.DraftShown, local.EventsDropped:
 		}
 		c.mu.Unlock()
 	}
+}
+
+// labels returns what buttons say.
+func labels(choices []adapters.ChoiceButton) (all []string) {
+	for _, c := range choices {
+		all = append(all, c.Label)
+	}
+	return all
 }
 
 // plain takes the few marks out that the suite uses; a terminal renders them.

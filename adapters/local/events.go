@@ -32,13 +32,26 @@ type MessagePosted struct {
 	ReplyTo string
 	From    string // the name of the post's face; empty: the account's own
 	Text    string
+	Choices []adapters.ChoiceButton // the buttons below it; a subscriber must not change them
+	Files   int                     // how many files go along
 	At      time.Time
 }
 
-// MessageEdited means that a message has other words now.
+// DraftShown is a text that is still being written, in CommonMark. It is no message: one with
+// the same key takes its place, and the message follows.
+type DraftShown struct {
+	Key     string
+	Thread  string
+	From    string // as in [MessagePosted]
+	Text    string
+	Choices []adapters.ChoiceButton // to stop it; a subscriber must not change them
+}
+
+// MessageEdited means that a message has other words now, and these buttons alone.
 type MessageEdited struct {
 	Message string
 	Text    string
+	Choices []adapters.ChoiceButton
 }
 
 // MessageDeleted means that a message is gone.
@@ -58,6 +71,7 @@ type EventsDropped struct{ N int }
 
 func (LineSaid) shown()       {}
 func (MessagePosted) shown()  {}
+func (DraftShown) shown()     {}
 func (MessageEdited) shown()  {}
 func (MessageDeleted) shown() {}
 func (ReactionSet) shown()    {}

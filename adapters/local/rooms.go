@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -23,6 +25,9 @@ type Options struct {
 	Name string
 	// Handle is what people write after @ to speak to it. Default: none.
 	Handle string
+	// OpenFile opens the bytes of a file of a line by its [adapters.IncomingFile.ID].
+	// Default: lines carry no files.
+	OpenFile func(ctx context.Context, id string) (io.ReadCloser, error)
 }
 
 // RoomAdapter is an adapter whose chats are rooms in this process. Its methods may be
@@ -31,8 +36,9 @@ type RoomAdapter struct {
 	opts Options
 	said chan said // to Receive, which owns the sink
 
-	mu    sync.Mutex // guards what follows
-	rooms map[string]*room
+	mu      sync.Mutex // guards what follows
+	rooms   map[string]*room
+	presses map[string]chan string // presses that wait for an answer, by their names
 }
 
 var (
@@ -41,6 +47,9 @@ var (
 	_ adapters.MessageDeleter = (*RoomAdapter)(nil)
 	_ adapters.ReactionSetter = (*RoomAdapter)(nil)
 	_ adapters.TypingNotifier = (*RoomAdapter)(nil)
+	_ adapters.DraftShower    = (*RoomAdapter)(nil)
+	_ adapters.FileDownloader = (*RoomAdapter)(nil)
+	_ adapters.FileSender     = (*RoomAdapter)(nil)
 )
 
 // room is one chat and who watches it.
@@ -51,9 +60,11 @@ type room struct {
 	// subscriber sees an answer before the line it answers.
 	handing bool
 	held    []RoomEvent
+	offers  []offer // the newest messages with buttons, oldest first
 }
 
 func (m *room) show(s RoomEvent) {
+	m.noteOffer(s)
 	if m.handing {
 		m.held = append(m.held, s)
 		return
@@ -75,7 +86,7 @@ func New(o Options) *RoomAdapter {
 	if o.Name == "" {
 		o.Name = "Trestle"
 	}
-	return &RoomAdapter{opts: o, said: make(chan said), rooms: make(map[string]*room)}
+	return &RoomAdapter{opts: o, said: make(chan said), rooms: make(map[string]*room), presses: make(map[string]chan string)}
 }
 
 // Open makes the room, or gives an open one another title and kind. A room
@@ -170,13 +181,16 @@ func (r *RoomAdapter) Split(text string) []string {
 }
 
 // Send shows a message to the room's subscribers. A message that answers one
-// long gone is shown all the same.
+// long gone is shown all the same. Of files it shows the names: their bytes are where the
+// space's log has them from.
 func (r *RoomAdapter) Send(ctx context.Context, p adapters.OutgoingMessage) (adapters.Receipt, error) {
 	if p.Text == "" {
 		return adapters.Receipt{}, &adapters.Error{Kind: adapters.Invalid, Op: "send", Err: errors.New("the text is empty")}
 	}
 	id, now := r.opts.NewID(), time.Now()
-	err := r.show(ctx, "send", p.Chat, MessagePosted{Message: id, Thread: p.Thread, ReplyTo: p.ReplyTo, From: p.Face.Name, Text: p.Text, At: now})
+	err := r.show(ctx, "send", p.Chat, MessagePosted{
+		Message: id, Thread: p.Thread, ReplyTo: p.ReplyTo, From: p.Face.Name, Text: p.Text, Choices: slices.Clone(p.Choices), Files: len(p.Files), At: now,
+	})
 	if err != nil {
 		return adapters.Receipt{}, err
 	}
@@ -202,6 +216,38 @@ func (r *RoomAdapter) React(ctx context.Context, m adapters.MessageRef, emoji st
 func (r *RoomAdapter) Typing(ctx context.Context, at adapters.MessageRef) error {
 	return r.show(ctx, "typing", at.Chat, TypingShown{Thread: at.Thread})
 }
+
+// Preview shows a text that is still being written. Subscribers show it until the next one
+// with the same key, or a message, takes its place.
+func (r *RoomAdapter) Preview(ctx context.Context, p adapters.OutgoingMessage) error {
+	return r.show(ctx, "preview", p.Chat, DraftShown{
+		Key: p.Key, Thread: p.Thread, From: p.Face.Name, Text: p.Text, Choices: slices.Clone(p.Choices),
+	})
+}
+
+// Whole reports that every room shows drafts whole.
+func (r *RoomAdapter) Whole(string) bool { return true }
+
+// MaxFile returns that files may have any size, as no bytes of them are kept here.
+func (r *RoomAdapter) MaxFile(string) int64 { return math.MaxInt64 }
+
+// Fetch opens a file of a line.
+func (r *RoomAdapter) Fetch(ctx context.Context, a adapters.IncomingFile, limit int64) (io.ReadCloser, error) {
+	if r.opts.OpenFile == nil {
+		return nil, &adapters.Error{Kind: adapters.Invalid, Op: "fetch", Err: errors.New("lines carry no files here")}
+	}
+	if a.Size > limit {
+		return nil, &adapters.Error{Kind: adapters.Invalid, Op: "fetch", Err: fmt.Errorf("the file has %d bytes, more than %d", a.Size, limit)}
+	}
+	body, err := r.opts.OpenFile(ctx, a.ID)
+	if err != nil {
+		return nil, &adapters.Error{Kind: adapters.Invalid, Op: "fetch", Err: err}
+	}
+	return body, nil
+}
+
+// Stoppable reports that a draft is shown with its buttons.
+func (r *RoomAdapter) Stoppable() bool { return true }
 
 // show gives every subscriber of the room the same thing to see.
 func (r *RoomAdapter) show(ctx context.Context, op, chat string, s RoomEvent) error {

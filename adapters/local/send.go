@@ -26,8 +26,9 @@ type HumanLine struct {
 	ReplyTo string
 	// ToUs marks the line as meant for us. A mention of our handle and a command
 	// do so by themselves. Default: not marked.
-	ToUs bool
-	Text string
+	ToUs  bool
+	Text  string
+	Files []adapters.IncomingFile // each with what [Options.OpenFile] opens it by
 }
 
 // Say has the person say the line and returns its id once it is durable. When the sink
@@ -42,6 +43,7 @@ func (r *RoomAdapter) Say(ctx context.Context, who adapters.Person, l HumanLine)
 		ID: l.ID, Key: "said:" + l.ID, Thread: adapters.Thread{ID: l.Thread}, From: who, At: now,
 		Body: adapters.IncomingMessage{
 			ID: l.ID, Text: l.Text, ReplyTo: l.ReplyTo, ToUs: l.ToUs || command != nil || r.named(l.Text), Command: command,
+			Attachments: slices.Clone(l.Files),
 		},
 	}, LineSaid{Message: l.ID, Thread: l.Thread, ReplyTo: l.ReplyTo, From: who, Text: l.Text, At: now})
 	if err != nil {

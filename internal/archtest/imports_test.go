@@ -89,7 +89,7 @@ var rows = []row{
 	{"internal/console/consoletest", []string{"shell/prompts", "internal/money", "activity/...", "spaces", "hud", "internal/alerts", "internal/console", "internal/console/api", "internal/console/web", "internal/jobs", "internal/pubsub/...", "internal/store/sqlstore", "internal/store/sqlite"}, "a console for tests stands on a real record"},
 	{"internal/console", []string{"shell/prompts", "internal/money", "spaces", "internal/alerts", "internal/jobs", "internal/pubsub", "internal/textformat"}, "the console declares the ports that pages and API read through; live events and long work keep the form they have"},
 	{"internal/console/api", []string{"hud", "shell/prompts", "internal/money", "spaces", "internal/alerts", "internal/console", "internal/jobs"}, "the JSON routes answer from the ports of the console"},
-	{"internal/console/web", []string{"shell/prompts", "spaces", "hud", "internal/alerts", "internal/console", "internal/console/api", "internal/jobs", "internal/textformat"}, "the pages show what the API answers"},
+	{"internal/console/web", []string{"adapters/markup", "shell/prompts", "spaces", "hud", "internal/alerts", "internal/console", "internal/console/api", "internal/jobs", "internal/textformat"}, "the pages show what the API answers"},
 	{"internal/setup", []string{"adapters", "internal/config"}, "a first configuration is written in the words of the configuration"},
 	{"internal/redact", []string{"adapters"}, "what hides credentials knows what a credential is, and nothing of who has it"},
 

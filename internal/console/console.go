@@ -24,6 +24,10 @@ type Options struct {
 	Desk     ToolDesk
 	People   AdmissionDesk
 	Agents   AgentControl
+	Chat     ChatDesk
+	// OpenFile opens the nth file of a message, from 0. One that does not exist, or is not here
+	// any more, is [ErrUnknown].
+	OpenFile func(ctx context.Context, message spaces.EventID, n int) (MessageFile, error)
 	// Tools returns the acts that agents have now.
 	Tools func() spaces.ToolManifest
 	// Answers returns what a reading command of the program answers with -o json, by
@@ -143,6 +147,7 @@ func (c *Console) ownRoutes() []Route {
 		{"GET /health", ForAnyone, c.serveHealth},
 		{"GET /health/bootstrap", ForCredential, c.serveBoot},
 		{"GET /events", ForCredential, c.streamEvents},
+		{"GET /chat/{room}/events", ForCredential, c.streamChat},
 		{"GET /metrics", ForCredential, func(w http.ResponseWriter, r *http.Request) { c.Metrics.ServeHTTP(w, r) }},
 
 		{"GET /api/tokens", ForCredential, JSONHandler(c.respond, c.serveTokens)},

@@ -411,6 +411,7 @@ create index outbox_failed on outbox (agent, settled)
     where state = 'unknown' or state = 'failed' or state = 'expired' or state = 'cancelled';
 create index outbox_unknown on outbox (settled) where state = 'unknown';
 create index outbox_reactions on outbox (target) where kind = 'react';
+create index outbox_files on outbox (event) where files <> '[]';
 
 -- Timers that agents set. Those of a recurring plan have a cron line, and firing one
 -- sets the next.

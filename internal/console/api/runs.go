@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -365,6 +366,13 @@ func (api *RunAPI) serveRun(r *http.Request) (RunAnswer, error) {
 
 // ReadFrame reads the frame that a request names.
 func (api *RunAPI) ReadFrame(r *http.Request) (console.Frame, error) {
+	if r.PathValue("n") == "last" {
+		run, err := api.Store.Run(r.Context(), r.PathValue("id"))
+		if err != nil || len(run.Steps) == 0 {
+			return console.Frame{}, cmp.Or(err, console.ErrUnknown)
+		}
+		return api.Store.Frame(r.Context(), run.Cycle.ID, run.Steps[len(run.Steps)-1].N)
+	}
 	step, err := strconv.Atoi(r.PathValue("n"))
 	if err != nil || step < 0 {
 		return console.Frame{}, console.ErrUnknown

@@ -18,7 +18,7 @@ func TestLongWordsDoNotWidenANarrowPage(t *testing.T) {
 	b.devtools("Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": 640, "deviceScaleFactor": 1, "mobile": true})
 	run := "/runs/" + string(l.Closed)
 	for _, path := range []string{
-		"/", "/figures", "/spaces", "/spaces/" + string(l.Space), "/uplinks", "/minds", "/minds/ada/home", "/memory", "/memory/ada/home", "/runs", run, run + "/steps/1",
+		"/", "/chat", "/chat/home", "/figures", "/spaces", "/spaces/" + string(l.Space), "/uplinks", "/minds", "/minds/ada/home", "/memory", "/memory/ada/home", "/runs", run, run + "/steps/1",
 		"/tools", "/approvals", "/people", "/denials", "/prompts", "/prompts/tags@1", "/live", "/jobs", "/problems", "/settings", "/search?q=" + strings.Repeat("e", 300),
 	} {
 		b.visit(s.server.URL + path)

@@ -39,6 +39,8 @@ type ConsoleWorld struct {
 	Prompts *PromptShelf
 	// Offered are the acts that runs are offered from now on.
 	Offered spaces.ToolManifest
+	// Signs are shown in the room that an operator talks in.
+	Signs chan console.ChatSign
 
 	t      testing.TB
 	minted atomic.Int64
@@ -56,7 +58,7 @@ type ConsoleWorld struct {
 // machine alone.
 func Open(tb testing.TB) *ConsoleWorld {
 	tb.Helper()
-	w := &ConsoleWorld{t: tb, Bus: &inproc.EventBus{After: 1000, Keep: 64}, Program: &FakeProgram{}, Offered: Acts()}
+	w := &ConsoleWorld{t: tb, Bus: &inproc.EventBus{After: 1000, Keep: 64}, Program: &FakeProgram{}, Offered: Acts(), Signs: make(chan console.ChatSign, 64)}
 	store, err := sqlite.Open(tb.Context(), sqlite.Options{Dir: tb.TempDir(), NewID: w.mint})
 	w.ok(err)
 	tb.Cleanup(func() {
@@ -68,6 +70,7 @@ func Open(tb testing.TB) *ConsoleWorld {
 	w.Prompts = &PromptShelf{prompts.PromptRegistry{Folder: tb.TempDir(), Reader: store.Prompts()}, store.Prompts()}
 	o := console.Options{
 		Store: store.Console(), Figures: store.Figures(), Keys: store.Keys(), Process: w.Program, Jobs: longWork{store.Jobs(), store.Jobs()}, Settings: w.Program, Live: stream{w.Bus}, Desk: w.Program, People: w.Program, Agents: w.Program, Prompts: w.Prompts,
+		Chat: chatDesk{w}, OpenFile: openFile,
 		PersonTools: http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) { fmt.Fprint(rw, console.AccessOf(r.Context()).As) }),
 		Grant: func(_ context.Context, q console.TokenRequest) (console.PersonAccess, error) {
 			return console.PersonAccess{Person: "maya", As: q.As, Agent: q.Agent, Send: q.Send}, nil

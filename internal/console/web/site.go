@@ -59,7 +59,7 @@ var staticFiles embed.FS
 // Routes returns the routes of the pages and of the files that they load.
 func (site *Site) Routes() []console.Route {
 	runs, minds, desk, missions, figures := runPages{site}, mindPages{site}, deskPages{site}, missionPages{site}, figurePages{site}
-	control := controlPages{desk}
+	control, chat := controlPages{desk}, chatPages{site}
 	return []console.Route{
 		{Pattern: "GET /static/{file}", Access: console.ForAnyone, Handle: site.serveStatic},
 		{Pattern: "GET /{$}", Access: console.ForCredential, Handle: site.page("now", site.pageNow)},
@@ -92,6 +92,11 @@ func (site *Site) Routes() []console.Route {
 		{Pattern: "POST /people/revoke", Access: console.ForCredential, Handle: control.pageShutOut},
 		{Pattern: "POST /spaces/{id}/agents/{agent}/{verb}", Access: console.ForCredential, Handle: control.pageSteer},
 		{Pattern: "POST /problems/{id}/ack", Access: console.ForCredential, Handle: control.pageQuiet},
+		{Pattern: "GET /chat", Access: console.ForCredential, Handle: site.page("chats", chat.pageChats)},
+		{Pattern: "GET /chat/{room}", Access: console.ForCredential, Handle: site.page("chat", chat.pageChat)},
+		{Pattern: "POST /chat/{room}", Access: console.ForCredential, Handle: chat.pageSay},
+		{Pattern: "POST /chat/{room}/press", Access: console.ForCredential, Handle: chat.pagePress},
+		{Pattern: "GET /files/{event}/{n}", Access: console.ForCredential, Handle: chat.pageFile},
 		{Pattern: "GET /denials", Access: console.ForCredential, Handle: site.page("denials", runs.pageDenials)},
 		{Pattern: "GET /live", Access: console.ForCredential, Handle: site.page("live", site.pageLive)},
 		{Pattern: "GET /jobs", Access: console.ForCredential, Handle: site.page("jobs", site.pageJobs)},
@@ -113,6 +118,7 @@ type pageLayout struct {
 	Lights   []console.Indicator
 	Bare     bool // nothing but the page: the reader has no credential yet
 	Charts   bool // draws charts
+	Chat     bool // is a room to talk in
 	Moves    bool // goes on to the first page by itself
 }
 
@@ -139,6 +145,7 @@ type notFoundPage struct{ pageLayout }
 // sections are the pages of the first level.
 var sections = []navItem{
 	{Name: "Now", Path: "/"},
+	{Name: "Chat", Path: "/chat"},
 	{Name: "Figures", Path: "/figures"},
 	{Name: "Spaces", Path: "/spaces"},
 	{Name: "Uplinks", Path: "/uplinks"},
@@ -164,7 +171,7 @@ func (site *Site) parseTemplates() map[string]*template.Template {
 	template.Must(shared.ParseFS(templateFiles, "templates/layout.html", "templates/denial_rows.html"))
 	all := map[string]*template.Template{}
 	for _, name := range []string{
-		"login", "opened", "missing", "now", "figures", "spaces", "space", "uplinks", "minds", "mind", "memory", "frame", "runs", "run", "missions", "mission", "prompts", "prompt",
+		"login", "opened", "missing", "now", "figures", "chats", "chat", "spaces", "space", "uplinks", "minds", "mind", "memory", "frame", "runs", "run", "missions", "mission", "prompts", "prompt",
 		"tools", "approvals", "people", "denials", "live", "jobs", "problems", "settings", "search",
 	} {
 		all[name] = template.Must(template.Must(shared.Clone()).ParseFS(templateFiles, "templates/"+name+".html"))

@@ -31,6 +31,7 @@ func (site *Site) templateFuncs() template.FuncMap {
 		"seconds": func(s float64) string { return console.Span(time.Duration(s * float64(time.Second))) },
 		"percent": console.Percent[int], "percent64": console.Percent[int64],
 		"coded":         coded,
+		"markdown":      pageMarkdown,
 		"next":          func(seq int64) int64 { return seq + 1 },
 		"money":         func(v float64) string { return fmt.Sprintf("%.4f", v) },
 		"stopClass":     stopClass,

@@ -2,6 +2,7 @@ package sqlstore
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -20,6 +21,7 @@ where account = $1 and state = 'wanted' and due <= $2 order by due, file limit $
 where account = $1 and file = $2 and state = 'wanted'`
 	attachmentOf   engine.QueryText = `select state, hash, bytes, media, reason from attachments where account = $1 and file = $2`
 	sameContent    engine.QueryText = `select count(*) from attachments where hash = $1 and hash <> ''`
+	filesSent      engine.QueryText = `select files from outbox where event = $1 and files <> '[]' order by n limit 1`
 	attachmentPart engine.QueryText = `select object, thread from events where id = $1`
 )
 
@@ -128,6 +130,46 @@ func (b FileStore) File(ctx context.Context, account, file string) (f media.File
 func fileOf(ctx context.Context, src engine.QueryReader, account, file string) (f media.FileRecord, found bool, err error) {
 	found, err = engine.ScanRow(ctx, src, attachmentOf, []any{account, file}, &f.State, &f.Hash, &f.Bytes, &f.Media, &f.Reason)
 	return f, found, err
+}
+
+// MessageFile returns the nth file of a message, from 0, as it was posted: one of an agent with
+// its bytes, unless those are of a file that was seen on a platform. Of a message that was deleted
+// nothing is found.
+func (b FileStore) MessageFile(ctx context.Context, message spaces.EventID, n int) (f spaces.MessageFile, found bool, err error) {
+	err = b.s.engine.View(ctx, func(ctx context.Context, src engine.QueryReader) error {
+		e, err := tables.EventByID(ctx, src, message)
+		if err != nil || e == nil {
+			return err
+		}
+		said, posted := e.Body.(spaces.MessagePosted)
+		if !posted || n < 0 || n >= len(said.Attachments) {
+			return nil
+		}
+		deleted, err := tables.DeletedSince(ctx, src, e.Space, e.Seq)
+		if err != nil || deleted[e.ID] || deleted[said.Ref] {
+			return err
+		}
+		if said.Ref.Account != "" {
+			f, found = spaces.MessageFile{Account: said.Ref.Account, FileAttachment: said.Attachments[n]}, true
+			return nil
+		}
+		var list string
+		if _, err := engine.ScanRow(ctx, src, filesSent, []any{string(message)}, &list); err != nil || list == "" {
+			return err
+		}
+		var files []spaces.MessageFile
+		if err := json.Unmarshal([]byte(list), &files); err != nil {
+			return fmt.Errorf("files of %s: %w", message, err)
+		}
+		if found = n < len(files); found {
+			f = files[n]
+		}
+		return nil
+	})
+	if err != nil {
+		return f, false, fmt.Errorf("look up file of %s: %w", message, err)
+	}
+	return f, found, nil
 }
 
 // Shelved implements [activity.Shelf].

@@ -110,7 +110,11 @@ type fileManager struct {
 type SpaceManager struct {
 	*Core
 	*connectionSet
-	rooms *local.RoomAdapter
+	rooms   *local.RoomAdapter
+	directs map[spaces.SpaceID][]spaces.AgentID // rooms with one agent that were entered, guarded by Opening
+
+	seatsMu sync.Mutex     // guards seats
+	seats   map[string]int // terminals and browsers in each room of the terminal, by its key
 }
 
 // AccountManager connects the accounts of platforms, with what their messages need: spaces,
@@ -133,9 +137,10 @@ func NewAccountManager(c *config.Config, log *slog.Logger) *AccountManager {
 	agents := &agentSet{Core: core, learned: &llm.CapabilityFile{Path: filepath.Join(c.Data, LearnedFile), ReadOnly: true}}
 	node := &clusterNode{Core: core, agentSet: agents, notifier: new(inproc.LocalNotifier)}
 	conns := &connectionSet{Core: core, agentSet: agents, clusterNode: node}
+	files := &fileManager{Core: core, connectionSet: conns}
 	return &AccountManager{
 		Core: core, agentSet: agents, clusterNode: node, connectionSet: conns,
-		fileManager: &fileManager{Core: core, connectionSet: conns}, SpaceManager: &SpaceManager{Core: core, connectionSet: conns, rooms: newRooms(c)},
+		fileManager: files, SpaceManager: &SpaceManager{Core: core, connectionSet: conns, rooms: newRooms(c, files.openUpload)},
 	}
 }
 

@@ -2,6 +2,8 @@ package server
 
 import (
 	"context"
+	"errors"
+	"io"
 	"path/filepath"
 
 	"github.com/trestle-bridge/trestle/activity/media"
@@ -106,6 +108,14 @@ func (fm *fileManager) openFiles() {
 	if fm.folder, err = folder.Mark(fm.Mint); err != nil {
 		fm.Log.Error("other processes cannot tell whether they share the folder of files", "error", err)
 	}
+}
+
+// openUpload opens a file that was uploaded in a browser, by its hash.
+func (fm *fileManager) openUpload(_ context.Context, hash string) (io.ReadCloser, error) {
+	if fm.files == nil {
+		return nil, errors.New("the folder of files is not open")
+	}
+	return fm.files.Take(hash)
 }
 
 // removeUnused deletes files that no message refers to any more, until ctx is done.

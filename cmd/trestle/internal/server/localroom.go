@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -38,14 +39,14 @@ func TerminalPerson(name string) adapters.Person {
 	return adapters.Person{ID: "as:" + strings.ToLower(name), Kind: adapters.Human, Name: name}
 }
 
-// newRooms returns the adapter for the terminal's rooms. People mention the first default agent
-// with @.
-func newRooms(c *config.Config) *local.RoomAdapter {
+// newRooms returns the adapter for the terminal's rooms, whose lines carry files that are opened
+// by open. People mention the first default agent with @.
+func newRooms(c *config.Config, open func(ctx context.Context, hash string) (io.ReadCloser, error)) *local.RoomAdapter {
 	handle := ""
 	if len(c.DefaultAgents) > 0 {
 		handle = c.DefaultAgents[0]
 	}
-	return local.New(local.Options{NewID: storeopen.NewID, Handle: handle})
+	return local.New(local.Options{NewID: storeopen.NewID, Handle: handle, OpenFile: open})
 }
 
 // localRooms returns the rooms a terminal can join: every configured space, or
@@ -63,7 +64,29 @@ func (sm *SpaceManager) localRooms() []config.SpaceEntry {
 	return all
 }
 
-// FindRoom returns the room a terminal asks for; an empty name is the first.
+// directPrefix begins the keys of the rooms in which the operator talks with one agent alone.
+// No configured space has such a key.
+const directPrefix = "with:"
+
+// directRooms returns the rooms in which the operator can talk with one agent alone, each of a
+// circle of its own, beside the one at home.
+func (sm *SpaceManager) directRooms() (all []config.SpaceEntry) {
+	home := sm.localRooms()[0]
+	for _, a := range sm.Config().Agents {
+		if !isDirect(home) || home.Agents[0] != a.ID {
+			all = append(all, config.SpaceEntry{Key: directPrefix + a.ID, Name: a.Name, Agents: []string{a.ID}})
+		}
+	}
+	return all
+}
+
+// isDirect reports whether a room of the terminal is the operator's own chat with one agent.
+func isDirect(s config.SpaceEntry) bool {
+	return len(s.Chats) == 0 && len(s.Agents) == 1 && (s.Key == HomeRoom || strings.HasPrefix(s.Key, directPrefix))
+}
+
+// FindRoom returns the room a terminal asks for, by its key or by the id of the agent to talk
+// with alone; an empty name is the first.
 func (sm *SpaceManager) FindRoom(name string) (config.SpaceEntry, error) {
 	rooms := sm.localRooms()
 	if name == "" {
@@ -71,13 +94,19 @@ func (sm *SpaceManager) FindRoom(name string) (config.SpaceEntry, error) {
 	}
 	var known []string
 	for _, s := range rooms {
-		if s.Key == name {
+		if s.Key == name || isDirect(s) && s.Agents[0] == name {
 			return s, nil
 		}
 		known = append(known, s.Key)
 	}
+	for _, s := range sm.directRooms() {
+		if s.Key == name || s.Agents[0] == name {
+			return s, nil
+		}
+		known = append(known, s.Agents[0])
+	}
 	return config.SpaceEntry{}, &apperr.Error{
-		What: fmt.Sprintf("there is no space %q", name), Where: "trestle chat " + name,
+		What: fmt.Sprintf("there is no space or agent %q", name), Where: "trestle chat " + name,
 		Remedy: cmp.Or(textformat.DidYouMean(name, known), "name one that the configuration names: "+textout.JoinOr(known)), Code: apperr.Failed,
 	}
 }
@@ -103,7 +132,45 @@ func (sm *SpaceManager) openConfigured(ctx context.Context) (map[spaces.SpaceID]
 		sm.remember(placed.Space, s.Key)
 		named[placed.Space] = o.Agents
 	}
+	for space, agents := range sm.directs {
+		if len(sm.runningAgents([]string{string(agents[0])})) > 0 {
+			named[space] = agents
+		}
+	}
 	return named, nil
+}
+
+// openDirect opens the room in which the operator talks with one agent alone, and has what is
+// said there admitted. Other rooms were opened at the start.
+func (am *AccountManager) openDirect(ctx context.Context, s config.SpaceEntry) error {
+	if !strings.HasPrefix(s.Key, directPrefix) {
+		return nil
+	}
+	am.Opening.Lock()
+	defer am.Opening.Unlock()
+	o := am.localOpenRequest(s)
+	placed, err := am.mapping.Open(ctx, o)
+	if err != nil {
+		return fmt.Errorf("open space %s: %w", s.Key, err)
+	}
+	am.remember(placed.Space, s.Key)
+	if _, open := am.directs[placed.Space]; open {
+		return nil
+	}
+	if am.directs == nil {
+		am.directs = map[spaces.SpaceID][]spaces.AgentID{}
+	}
+	am.directs[placed.Space] = o.Agents
+	named, err := am.openConfigured(ctx)
+	if err != nil {
+		return err
+	}
+	for _, j := range am.joined {
+		if j.adapter == LocalName {
+			j.in.Reconfigure(am.localIngressOptions(named))
+		}
+	}
+	return nil
 }
 
 // localOpenRequest returns the request that opens a room for the terminal. A room without chats
@@ -111,7 +178,7 @@ func (sm *SpaceManager) openConfigured(ctx context.Context) (map[spaces.SpaceID]
 func (sm *SpaceManager) localOpenRequest(s config.SpaceEntry) spaces.OpenRequest {
 	o, _ := sm.openRequest(s, "", "")
 	o.Closed = len(s.Chats) == 0
-	o.Direct = o.Closed && s.Key == HomeRoom && len(o.Agents) == 1
+	o.Direct = isDirect(s) && len(o.Agents) == 1
 	return o
 }
 
@@ -129,8 +196,11 @@ func (am *AccountManager) joinLocal(ctx context.Context, account adapters.BotAcc
 	}
 	in := activity.NewIngress(account, am.mapping, am.border, am.border, am.border, am.localIngressOptions(named))
 	am.joined = append(am.joined, connectedAccount{LocalName, account.Key(), in})
-	out := activity.NewEgress(account, am.rooms, am.border, am.mapping, activity.EgressOptions{Unpaced: true, Persona: am.personaOf, Logger: am.Log.With("adapter", LocalName)})
-	return in, out, nil
+	o := activity.EgressOptions{Unpaced: true, Stopped: am.border.Stopped, Persona: am.personaOf, Logger: am.Log.With("adapter", LocalName)}
+	if am.files != nil {
+		o.Files, o.Blobs = am.border, am.files
+	}
+	return in, activity.NewEgress(account, am.rooms, am.border, am.mapping, o), nil
 }
 
 // localIngressOptions returns who may talk in the terminal's rooms: only those named, with the
@@ -143,7 +213,8 @@ func (am *AccountManager) localIngressOptions(named map[spaces.SpaceID][]spaces.
 
 // EnterRoom opens a room for a terminal: from now on the room's messages are shown there, too.
 // The caller must call [LocalRoom.Leave].
-func (sm *SpaceManager) EnterRoom(ctx context.Context, name string) (*LocalRoom, error) {
+func (am *AccountManager) EnterRoom(ctx context.Context, name string) (*LocalRoom, error) {
+	sm := am.SpaceManager
 	s, err := sm.FindRoom(name)
 	if err != nil {
 		return nil, err
@@ -159,13 +230,17 @@ func (sm *SpaceManager) EnterRoom(ctx context.Context, name string) (*LocalRoom,
 	if err != nil {
 		return nil, err
 	}
+	if err := am.openDirect(ctx, s); err != nil {
+		return nil, err
+	}
 	kind, o := adapters.Group, sm.localOpenRequest(s)
 	if o.Direct {
 		kind = adapters.Direct
 	}
 	sm.rooms.Open(adapters.Chat{ID: s.Key, Kind: kind, Title: s.Name})
 	o.Chats = []spaces.ChatMapping{{Account: account.Key(), Chat: s.Key, Title: s.Name, Live: true, Relay: s.Relay}}
-	if _, err := sm.mapping.Open(ctx, o); err != nil {
+	placed, err := sm.mapping.Open(ctx, o)
+	if err != nil {
 		return nil, fmt.Errorf("enter %s: %w", s.Key, err)
 	}
 	if err := sm.mapping.Live(ctx, account.Key(), s.Key, true, "", time.Now()); err != nil {
@@ -175,14 +250,27 @@ func (sm *SpaceManager) EnterRoom(ctx context.Context, name string) (*LocalRoom,
 	if err != nil {
 		return nil, err
 	}
-	return &LocalRoom{Spaces: sm, Account: account.Key(), Room: s, sub: sub, Who: you}, nil
+	sm.countSeat(s.Key, 1)
+	return &LocalRoom{Spaces: sm, Account: account.Key(), Room: s, Space: placed.Space, sub: sub, Who: you}, nil
 }
 
-// LocalRoom is a terminal in a room.
+// countSeat adds n to the number of terminals and browsers in a room and returns it.
+func (sm *SpaceManager) countSeat(room string, n int) int {
+	sm.seatsMu.Lock()
+	defer sm.seatsMu.Unlock()
+	if sm.seats == nil {
+		sm.seats = map[string]int{}
+	}
+	sm.seats[room] += n
+	return sm.seats[room]
+}
+
+// LocalRoom is a terminal or a browser in a room.
 type LocalRoom struct {
 	Spaces  *SpaceManager
 	Account string
 	Room    config.SpaceEntry
+	Space   spaces.SpaceID
 	sub     *local.RoomSubscription
 	Who     adapters.Person // who speaks there
 }
@@ -263,11 +351,11 @@ func reasonText(c *config.Config, rows []spaces.InboxRow) string {
 	return "not answered: no agent was woken (" + strings.Join(others, "; ") + ")"
 }
 
-// Leave closes the room for the terminal. A room with other chats stops sending to the
-// terminal; a room of the terminal alone stays as it is.
+// Leave closes the room for the terminal. A room with other chats stops sending to terminals when
+// the last one has left; a room of the terminal alone stays as it is.
 func (s *LocalRoom) Leave(ctx context.Context) error {
 	s.sub.Close()
-	if len(s.Room.Chats) == 0 {
+	if s.Spaces.countSeat(s.Room.Key, -1) > 0 || len(s.Room.Chats) == 0 {
 		return nil
 	}
 	return s.Spaces.mapping.Live(ctx, s.Account, s.Room.Key, false, "the terminal was closed", time.Now())
@@ -317,11 +405,17 @@ func (s *LocalRoom) Hear(ctx context.Context) (control.HeardLine, error) {
 func (s *LocalRoom) Line(shown local.RoomEvent) control.HeardLine {
 	switch v := shown.(type) {
 	case local.MessagePosted:
-		return control.HeardLine{Kind: "posted", Who: s.speaker(v.From), Text: v.Text}
+		text := v.Text + optionList(v.Choices)
+		if v.Files > 0 {
+			text += "\n\n(`trestle open` opens the console, where the file can be had)"
+		}
+		return control.HeardLine{Kind: "posted", Who: s.speaker(v.From), Text: text}
+	case local.DraftShown: // a terminal shows whole messages
+		return control.HeardLine{Kind: "draft", Who: s.speaker(v.From), Text: v.Text}
 	case local.LineSaid:
 		return control.HeardLine{Kind: "said", Who: v.From.Name, Text: v.Text}
 	case local.MessageEdited:
-		return control.HeardLine{Kind: "edited", Who: s.own(), Text: v.Text}
+		return control.HeardLine{Kind: "edited", Who: s.own(), Text: v.Text + optionList(v.Choices)}
 	case local.MessageDeleted:
 		return control.HeardLine{Kind: "deleted", Who: s.own(), Text: ""}
 	case local.ReactionSet:
@@ -335,6 +429,18 @@ func (s *LocalRoom) Line(shown local.RoomEvent) control.HeardLine {
 		return control.HeardLine{Kind: "skipped", Text: fmt.Sprintf("%d lines were not shown", v.N)}
 	}
 	panic("terminal: an unknown thing is shown")
+}
+
+// optionList lists the options of a question, which people can answer in words. Other messages
+// with buttons say themselves what to write.
+func optionList(choices []adapters.ChoiceButton) string {
+	var labels []string
+	for _, c := range choices {
+		if strings.HasPrefix(c.Value, "ask ") {
+			labels = append(labels, c.Label)
+		}
+	}
+	return spaces.OptionList(labels)
 }
 
 // WaitQuiet waits until no row is pending, no cycle is open, and nothing is to be sent to the
@@ -369,7 +475,7 @@ func (sm *SpaceManager) WaitQuiet(ctx context.Context) error {
 // WakeHint returns how to wake the agents of a room where plain messages wake none; else "".
 func (sm *SpaceManager) WakeHint(room config.SpaceEntry) string {
 	pair := len(room.Agents) == 1 && len(room.Chats) == 0
-	direct := pair && room.Key == HomeRoom
+	direct := isDirect(room)
 	var names []string
 	for _, id := range room.Agents {
 		a, ok := sm.Config().Agent(id)

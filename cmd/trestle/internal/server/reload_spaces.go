@@ -102,7 +102,7 @@ func (sm *SpaceManager) retire(ctx context.Context) error {
 
 // entryOf returns the configured room of that key.
 func (sm *SpaceManager) entryOf(key string) (config.SpaceEntry, bool) {
-	for _, s := range slices.Concat(sm.Config().Spaces, sm.localRooms()) {
+	for _, s := range slices.Concat(sm.Config().Spaces, sm.localRooms(), sm.directRooms()) {
 		if s.Key == key {
 			return s, true
 		}
