@@ -43,11 +43,12 @@ type ChatSeat interface {
 
 // A ChatRoom is a room in which an operator can talk.
 type ChatRoom struct {
-	Key    string
-	Name   string
-	Agents []string // their names
-	Direct bool     // with one agent alone
-	Hint   string   // how agents are woken there; empty where every line wakes one
+	Key      string
+	Name     string
+	Agents   []string // their names
+	Direct   bool     // with one agent alone
+	Hint     string   // how agents are woken there; empty where every line wakes one
+	Terminal string   // the command that talks there
 }
 
 // A ChatLine is something that an operator says.

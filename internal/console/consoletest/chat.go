@@ -23,7 +23,7 @@ var _ console.ChatDesk = chatDesk{}
 // Rooms implements [console.ChatDesk].
 func (d chatDesk) Rooms() []console.ChatRoom {
 	text := d.w.Program.text()
-	return []console.ChatRoom{{Key: ChatRoom, Name: text, Agents: []string{text}, Hint: text}}
+	return []console.ChatRoom{{Key: ChatRoom, Name: text, Agents: []string{text}, Hint: text, Terminal: "trestle chat home"}}
 }
 
 // Enter implements [console.ChatDesk].

@@ -90,7 +90,7 @@ func (site chatPages) pageChat(r *http.Request) (view, error) {
 	}
 	defer seat.Leave(r.Context())
 	p := &chatPage{
-		pageLayout: pageLayout{Title: rooms[i].Name, Terminal: "trestle chat " + key, Chat: true}, Room: rooms[i], Rooms: rooms, Space: seat.Space(),
+		pageLayout: pageLayout{Title: rooms[i].Name, Terminal: rooms[i].Terminal, Chat: true}, Room: rooms[i], Rooms: rooms, Space: seat.Space(),
 		Line: newLineID(), Told: r.URL.Query().Get("told"),
 	}
 	log, err := site.Store.Log(r.Context(), p.Space, 0, chatLines)
@@ -99,7 +99,7 @@ func (site chatPages) pageChat(r *http.Request) (view, error) {
 	}
 	p.Earlier = len(log) == chatLines
 	slices.Reverse(log)
-	p.Lines, err = site.linesOf(r.Context(), log, site.Chat.Buttons(key))
+	p.Lines, err = site.linesOf(r.Context(), log, rooms[i])
 	return p, err
 }
 
@@ -107,7 +107,7 @@ func (site chatPages) pageChat(r *http.Request) (view, error) {
 func newLineID() string { return uuid.Must(uuid.NewV7()).String() }
 
 // linesOf returns the messages of a log, oldest first, as they stand now.
-func (site chatPages) linesOf(ctx context.Context, log []console.LogLine, buttons map[string][]console.ChatButton) ([]chatLine, error) {
+func (site chatPages) linesOf(ctx context.Context, log []console.LogLine, room console.ChatRoom) ([]chatLine, error) {
 	var ids []spaces.EntityID
 	for _, l := range log {
 		ids = append(ids, l.Event.Actor)
@@ -117,7 +117,7 @@ func (site chatPages) linesOf(ctx context.Context, log []console.LogLine, button
 	if err != nil {
 		return nil, err
 	}
-	b := chatBuilder{names: names, buttons: buttons, woke: map[spaces.EventID][]console.GateMark{}}
+	b := chatBuilder{words: site.ReasonWords, hint: room.Hint, names: names, buttons: site.Chat.Buttons(room.Key), woke: map[spaces.EventID][]console.GateMark{}}
 	for _, l := range log {
 		b.add(l)
 	}
@@ -126,6 +126,8 @@ func (site chatPages) linesOf(ctx context.Context, log []console.LogLine, button
 
 // A chatBuilder puts messages together with what was done to them later.
 type chatBuilder struct {
+	words   func(reason string) string
+	hint    string // how agents are woken
 	names   map[spaces.EntityID]spaces.Entity
 	buttons map[string][]console.ChatButton
 	woke    map[spaces.EventID][]console.GateMark
@@ -183,6 +185,9 @@ func (b *chatBuilder) message(id spaces.EventID, ref spaces.MessageRef) *chatLin
 	return nil
 }
 
+// unaddressed are the gate's reasons for messages that name no agent.
+var unaddressed = []string{"ambient", "wake_none", "seen", "sampled"}
+
 func (b *chatBuilder) posted(l console.LogLine, m spaces.MessagePosted) chatLine {
 	e := l.Event
 	line := chatLine{Event: e.ID, Who: console.NameOf(e.Actor, b.names), At: e.At, Text: m.Text, place: m.Ref, asked: e.Cause}
@@ -202,7 +207,10 @@ func (b *chatBuilder) posted(l console.LogLine, m spaces.MessagePosted) chatLine
 	var awake bool
 	for _, k := range l.Marks {
 		if awake = awake || k.Run != "" || k.State == spaces.RowReady; k.Reason != "" && line.Reason == "" {
-			line.Reason = k.Reason
+			line.Reason = "not answered: " + b.words(k.Reason)
+			if b.hint != "" && slices.Contains(unaddressed, k.Reason) {
+				line.Reason = "not addressed: " + b.hint
+			}
 		}
 	}
 	if awake || line.Agent {

@@ -115,6 +115,8 @@ type pageLayout struct {
 	Terminal string // the same in the terminal
 	Query    string // what was searched for
 	Nav      []navItem
+	Seldom   []navItem // pages that are looked at less often
+	Here     string    // the name of the one among them that this is
 	Lights   []console.Indicator
 	Bare     bool // nothing but the page: the reader has no credential yet
 	Charts   bool // draws charts
@@ -142,27 +144,39 @@ type openedPage struct{ pageLayout }
 
 type notFoundPage struct{ pageLayout }
 
-// sections are the pages of the first level.
-var sections = []navItem{
-	{Name: "Now", Path: "/"},
-	{Name: "Chat", Path: "/chat"},
-	{Name: "Figures", Path: "/figures"},
-	{Name: "Spaces", Path: "/spaces"},
-	{Name: "Uplinks", Path: "/uplinks"},
-	{Name: "Minds", Path: "/minds"},
-	{Name: "Memory", Path: "/memory"},
-	{Name: "Runs", Path: "/runs"},
-	{Name: "Missions", Path: "/missions"},
-	{Name: "Tools", Path: "/tools"},
-	{Name: "Approvals", Path: "/approvals"},
-	{Name: "People", Path: "/people"},
-	{Name: "Denials", Path: "/denials"},
-	{Name: "Prompts", Path: "/prompts"},
-	{Name: "Live", Path: "/live"},
-	{Name: "Jobs", Path: "/jobs"},
-	{Name: "Problems", Path: "/problems"},
-	{Name: "Settings", Path: "/settings"},
+// leadsTo reports whether the page at path is of the section. Frames are of the minds.
+func (n navItem) leadsTo(path string) bool {
+	if strings.Contains(path, "/steps/") {
+		return n.Path == "/minds"
+	}
+	return path == n.Path || n.Path != "/" && strings.HasPrefix(path, n.Path+"/")
 }
+
+// sections are the pages of the first level, and seldom those of them that a menu of its own has.
+var (
+	sections = []navItem{
+		{Name: "Now", Path: "/"},
+		{Name: "Chat", Path: "/chat"},
+		{Name: "Spaces", Path: "/spaces"},
+		{Name: "Runs", Path: "/runs"},
+		{Name: "Missions", Path: "/missions"},
+		{Name: "Memory", Path: "/memory"},
+		{Name: "Tools", Path: "/tools"},
+		{Name: "Approvals", Path: "/approvals"},
+		{Name: "People", Path: "/people"},
+		{Name: "Figures", Path: "/figures"},
+		{Name: "Problems", Path: "/problems"},
+		{Name: "Settings", Path: "/settings"},
+	}
+	seldom = []navItem{
+		{Name: "Minds", Path: "/minds"},
+		{Name: "Uplinks", Path: "/uplinks"},
+		{Name: "Denials", Path: "/denials"},
+		{Name: "Prompts", Path: "/prompts"},
+		{Name: "Live", Path: "/live"},
+		{Name: "Jobs", Path: "/jobs"},
+	}
+)
 
 // parseTemplates reads the templates, each page with what all share. It runs once, when the
 // first page is asked for, as mostly none ever is; it panics on our own mistakes.
@@ -227,13 +241,14 @@ func (site *Site) fillLayout(r *http.Request, name string, t *pageLayout) error 
 	problems, problemsErr := site.Process.Problems(r.Context())
 	approvals, approvalsErr := site.Desk.Approvals(r.Context())
 	people, peopleErr := site.People.Admissions(r.Context())
-	for _, s := range sections {
-		s.Here = r.URL.Path == s.Path || s.Path != "/" && strings.HasPrefix(r.URL.Path, s.Path+"/")
-		if s.Path == "/minds" && strings.Contains(r.URL.Path, "/steps/") {
-			s.Here = true
-		} else if strings.Contains(r.URL.Path, "/steps/") {
-			s.Here = false
+	for _, s := range seldom {
+		if s.Here = s.leadsTo(r.URL.Path); s.Here {
+			t.Here = s.Name
 		}
+		t.Seldom = append(t.Seldom, s)
+	}
+	for _, s := range sections {
+		s.Here = s.leadsTo(r.URL.Path)
 		switch s.Path {
 		case "/problems":
 			s.Count = len(problems)

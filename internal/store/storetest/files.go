@@ -16,6 +16,7 @@ var shelfTests = map[string]func(*testing.T, *world){
 	"FileGivenUpIsToldInItsRoom":   fileMissing,
 	"FileGoesWithItsLastMessage":   fileForgotten,
 	"EditReplacesFiles":            filesReplaced,
+	"FileOfAMessageIsFound":        fileOfMessage,
 }
 
 // showing records a message that carries files.
@@ -110,6 +111,42 @@ func fileMissing(t *testing.T, w *world) {
 	}
 	if n := len(w.log(room)); n != int(told.Seq) || told.Seq != shown.Seq+1 {
 		t.Errorf("the room was told more than once: %d events", n)
+	}
+}
+
+// A file is found by its message and its place there, that of an agent with its bytes, until the
+// message is deleted.
+func fileOfMessage(t *testing.T, w *world) {
+	room := w.family()
+	shown := w.showing(room, "f1")
+	wake := w.woken(ada, room)
+	c := w.step(wake, 0)
+	said := w.reply(wake, "Here it is.")
+	said.Files = []spaces.MessageFile{{FileAttachment: spaces.FileAttachment{Kind: "file", Name: "plan.txt"}, Data: []byte("cake")}}
+	c.Effect = []spaces.RoomEffect{said}
+	w.commit(c)
+	look := func(message spaces.EventID, n int) string {
+		t.Helper()
+		f, found, err := w.s.Border.MessageFile(t.Context(), message, n)
+		w.ok(err)
+		if !found {
+			return "nothing"
+		}
+		return f.Account + " " + f.ID + " " + f.Name + " " + string(f.Data)
+	}
+	for want, got := range map[string]string{
+		account + " f1 f1.jpg ": look(shown.ID, 1),
+		"  plan.txt cake":       look(said.ID, 0),
+		"nothing":               look(said.ID, 1) + look(shown.ID, -1) + look("unknown", 0),
+	} {
+		if got != want && got != want+want+want {
+			t.Errorf("found %q, want %q", got, want)
+		}
+	}
+	ref := shown.Body.(spaces.MessagePosted).Ref
+	w.record(w.fact(room, "zoe", spaces.MessageDeleted{Ref: ref}))
+	if got := look(shown.ID, 1); got != "nothing" {
+		t.Errorf("of a deleted message %q is found", got)
 	}
 }
 

@@ -94,6 +94,7 @@ type BridgeStore interface {
 	commands.RoomInspector
 	media.FileIndex
 	media.BlobRefs
+	MessageFile(ctx context.Context, message spaces.EventID, n int) (spaces.MessageFile, bool, error)
 	media.TranscriptionQueue
 	activity.DraftStore
 	activity.AckStore

@@ -167,7 +167,7 @@ func newChatCommand(env *Environment) *cobra.Command {
 	cmd := chatCommand{installation{env}}
 	var talk terminal.ChatOptions
 	c := &cobra.Command{
-		Use: "chat [SPACE]", Short: "talk to an agent in this terminal", Args: cobra.MaximumNArgs(1),
+		Use: "chat [SPACE | AGENT]", Short: "talk to an agent in this terminal", Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				talk.Room = args[0]

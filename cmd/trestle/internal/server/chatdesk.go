@@ -27,7 +27,10 @@ var _ console.ChatDesk = chatDesk{}
 // Rooms implements [console.ChatDesk].
 func (d chatDesk) Rooms() (all []console.ChatRoom) {
 	for _, s := range append(d.s.localRooms(), d.s.directRooms()...) {
-		r := console.ChatRoom{Key: s.Key, Name: cmp.Or(s.Name, s.Key), Direct: isDirect(s), Hint: strings.TrimSpace(d.s.WakeHint(s))}
+		r := console.ChatRoom{
+			Key: s.Key, Name: cmp.Or(s.Name, s.Key), Direct: isDirect(s), Hint: strings.TrimSpace(d.s.WakeHint(s)),
+			Terminal: "trestle chat " + strings.TrimPrefix(s.Key, directPrefix),
+		}
 		for _, id := range s.Agents {
 			if a, ok := d.s.Config().Agent(id); ok {
 				r.Agents = append(r.Agents, a.Name)
@@ -172,8 +175,8 @@ func orUnknown(err error) error {
 }
 
 // openMessageFile opens the nth file of a message; see [console.Options].
-func (s *Server) openMessageFile(ctx context.Context, message spaces.EventID, n int) (console.MessageFile, error) {
-	f, found, err := s.border.MessageFile(ctx, message, n)
+func (d chatDesk) openMessageFile(ctx context.Context, message spaces.EventID, n int) (console.MessageFile, error) {
+	f, found, err := d.s.border.MessageFile(ctx, message, n)
 	if err != nil || !found {
 		return console.MessageFile{}, orUnknown(err)
 	}
@@ -182,12 +185,12 @@ func (s *Server) openMessageFile(ctx context.Context, message spaces.EventID, n 
 		open.Size, open.Body = int64(len(f.Data)), io.NopCloser(bytes.NewReader(f.Data))
 		return open, nil
 	}
-	known, found, err := s.border.File(ctx, f.Account, f.ID)
-	if err != nil || !found || known.Hash == "" || s.files == nil {
+	known, found, err := d.s.border.File(ctx, f.Account, f.ID)
+	if err != nil || !found || known.Hash == "" || d.s.files == nil {
 		return console.MessageFile{}, orUnknown(err)
 	}
 	open.Size, open.MIME = known.Bytes, cmp.Or(known.Media, open.MIME)
-	if open.Body, err = s.files.Take(known.Hash); err != nil {
+	if open.Body, err = d.s.files.Take(known.Hash); err != nil {
 		return console.MessageFile{}, errors.Join(console.ErrUnknown, err)
 	}
 	return open, nil

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/trestle-bridge/trestle/activity/commands"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/buildinfo"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/persontools"
@@ -40,7 +41,7 @@ func (s *Server) newConsole() *console.Console {
 	rooms := persontools.Rooms{Store: s.Store.Shell(), Shell: s.shell, Settings: s.shellSettings, NewID: s.Mint, Notify: s.notifyAccount, Logger: s.Log}
 	o := console.Options{
 		Store: s.Store.Console(), Figures: s.Store.Figures(), Keys: s.Store.Keys(), Process: consoleBackend{s}, Jobs: jobsBackend{s.Store.Jobs(), s}, Settings: ConsoleSettings{s.Config, s.keyOf, s.told}, Live: liveEvents{s.Bus}, Desk: toolDesk{s}, People: admissionDesk{s}, Agents: agentControl{s},
-		Chat: chatDesk{s}, OpenFile: s.openMessageFile,
+		Chat: chatDesk{s}, ReasonWords: commands.ReasonWords, OpenFile: chatDesk{s}.openMessageFile,
 		PersonTools: rooms.Handler(), Grant: s.grantAccess, Prompts: s.promptAccess(),
 		Tools: s.shell.Catalogue().Manifest, Answers: s.answerCommand, Metrics: s.telemetry.Metrics(), Access: s.access, Logger: s.Log,
 	}

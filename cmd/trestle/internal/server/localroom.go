@@ -106,7 +106,7 @@ func (sm *SpaceManager) FindRoom(name string) (config.SpaceEntry, error) {
 		known = append(known, s.Agents[0])
 	}
 	return config.SpaceEntry{}, &apperr.Error{
-		What: fmt.Sprintf("there is no space or agent %q", name), Where: "trestle chat " + name,
+		What: fmt.Sprintf("there is no space %q", name), Where: "trestle chat " + name,
 		Remedy: cmp.Or(textformat.DidYouMean(name, known), "name one that the configuration names: "+textout.JoinOr(known)), Code: apperr.Failed,
 	}
 }

@@ -1,0 +1,171 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"html"
+	"mime/multipart"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"github.com/trestle-bridge/trestle/internal/llm"
+	"github.com/trestle-bridge/trestle/internal/llm/llmtest"
+	"github.com/trestle-bridge/trestle/internal/testutil"
+)
+
+// A browserOfOwner asks the console for pages as the owner of the machine.
+type browserOfOwner struct {
+	w       *world
+	console http.Handler
+}
+
+func (b browserOfOwner) get(path string) string {
+	b.w.t.Helper()
+	rec := httptest.NewRecorder()
+	b.console.ServeHTTP(rec, httptest.NewRequest(http.MethodGet, path, nil))
+	if rec.Code != http.StatusOK {
+		b.w.t.Fatalf("%s: %d: %s", path, rec.Code, rec.Body)
+	}
+	return rec.Body.String()
+}
+
+// post sends a form, with a file if it has a name, and returns the code and where it leads to.
+func (b browserOfOwner) post(path string, fields url.Values, name, data string) (int, string) {
+	b.w.t.Helper()
+	var body bytes.Buffer
+	form := multipart.NewWriter(&body)
+	for k := range fields {
+		testutil.OK(b.w.t, form.WriteField(k, fields.Get(k)))
+	}
+	if name != "" {
+		part, err := form.CreateFormFile("file", name)
+		testutil.OK(b.w.t, err)
+		_, err = part.Write([]byte(data))
+		testutil.OK(b.w.t, err)
+	}
+	testutil.OK(b.w.t, form.Close())
+	r := httptest.NewRequest(http.MethodPost, path, &body)
+	r.Header.Set("Content-Type", form.FormDataContentType())
+	rec := httptest.NewRecorder()
+	b.console.ServeHTTP(rec, r)
+	return rec.Code, rec.Header().Get("Location")
+}
+
+// A streamed is an answer that is written while others read it.
+type streamed struct {
+	http.ResponseWriter
+
+	mu   sync.Mutex // guards text
+	text strings.Builder
+}
+
+func (s *streamed) Header() http.Header { return http.Header{} }
+func (s *streamed) WriteHeader(int)     {}
+func (s *streamed) Flush()              {}
+func (s *streamed) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.Write(p)
+}
+
+func (s *streamed) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.String()
+}
+
+// parts returns the parts of a page that a pattern matches, unescaped.
+func parts(page, pattern string) (all []string) {
+	for _, m := range regexp.MustCompile(pattern).FindAllStringSubmatch(page, -1) {
+		all = append(all, html.UnescapeString(strings.Join(m[1:], " ")))
+	}
+	return all
+}
+
+// An operator talks with one agent alone in the browser: a line with a file is in the record
+// once although its form is sent twice, the agent asks, a button answers, and the page shows
+// each step with its run.
+func TestOperatorsTalkInTheBrowser(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ask := llmtest.ScriptStep{Response: llm.ModelResponse{Calls: []llm.ToolCall{{ID: "1", Name: "ask", Args: `{"question":"Which **day**?","options":["Tuesday","Friday"]}`}}}}
+		say := llmtest.ScriptStep{Response: llm.ModelResponse{Calls: []llm.ToolCall{{ID: "2", Name: "send_message", Args: `{"text":"Friday it is."}`}}}}
+		w := newWorld(t, "admit: open\nphases: one\nagents:\n  ada: {name: Ada}\n  bob: {name: Bob}\nspaces:\n  kitchen: {agents: [ada, bob]}\n", ask, say)
+		defer w.stop()
+		b := browserOfOwner{w, w.process.newConsole().Socket()}
+		list := parts(b.get("/chat"), `href="(/chat/[^"]+)"`)
+		testutil.Same(t, "rooms", []string{"/chat/kitchen", "/chat/with:ada", "/chat/with:bob"}, list)
+
+		const room = "/chat/with:ada"
+		page := b.get(room)
+		form := url.Values{"line": parts(page, `name="line" value="([^"]+)"`), "text": {"When do we meet?"}}
+		ctx, leave := context.WithCancel(t.Context())
+		stream, done := new(streamed), make(chan struct{})
+		go func() {
+			defer close(done)
+			b.console.ServeHTTP(stream, httptest.NewRequest(http.MethodGet, room+"/events", nil).WithContext(ctx))
+		}()
+		for range 2 {
+			if code, to := b.post(room, form, "plan.txt", "cake at five"); code != http.StatusSeeOther || to != "/chat/with%3Aada" {
+				t.Fatalf("said: %d, %q", code, to)
+			}
+		}
+		w.settle()
+		page = b.get(room)
+		testutil.Same(t, "lines", []string{"mine When do we meet?", "agent-said Which <strong>day</strong>?\n\nTuesday\nFriday"}, linesOnPage(page))
+		testutil.Same(t, "buttons", []string{"Tuesday", "Friday"}, parts(page, `<button>([^<]*day)</button>`))
+		if !strings.Contains(stream.String(), `"kind":"changed"`) {
+			t.Errorf("the browser was told %q", stream)
+		}
+		file := parts(page, `href="(/files/[^"]+)"`)
+		if len(file) != 1 || b.get(file[0]) != "cake at five" {
+			t.Errorf("the file is %q", file)
+		}
+
+		press := url.Values{"message": parts(page, `name="message" value="([^"]+)"`)[:1], "value": parts(page, `name="value" value="([^"]+)"`)[1:]}
+		code, to := b.post(room+"/press", press, "", "")
+		if code != http.StatusSeeOther || strings.Contains(to, "told=") {
+			t.Fatalf("pressed: %d, %q", code, to)
+		}
+		w.settle()
+		page = b.get(room)
+		if got := linesOnPage(page); len(got) != 3 || got[2] != "agent-said Friday it is." {
+			t.Errorf("lines %q", got)
+		}
+		if got := parts(page, `<button>([^<]*day)</button>`); len(got) != 0 {
+			t.Errorf("buttons %q are left", got)
+		}
+		runs := parts(page, `href="(/runs/[^"]+)">context`)
+		if len(runs) == 0 || !strings.Contains(b.get(runs[0]), "When do we meet?") {
+			t.Errorf("the answers lead to the frames %q", runs)
+		}
+		_, to = b.post(room+"/press", press, "", "")
+		if !strings.Contains(to, "told=") {
+			t.Errorf("pressed again: %q, want words", to)
+		}
+
+		if code, _ := b.post("/chat/kitchen", url.Values{"text": {"anyone?"}}, "", ""); code != http.StatusSeeOther {
+			t.Fatalf("said in the kitchen: %d", code)
+		}
+		w.settle()
+		if got := parts(b.get("/chat/kitchen"), `<p class="under"><span>([^<]*)`); len(got) != 1 || !strings.Contains(got[0], "@Ada, @Bob") {
+			t.Errorf("a line that names no agent has %q below it", got)
+		}
+		leave()
+		<-done
+	})
+}
+
+// linesOnPage returns the messages of a page, each behind whose it is.
+func linesOnPage(page string) []string {
+	all := parts(page, `(?s)<li id="m[^"]+" class="([^"]+)">.*?<div class="words">(.*?)</div>`)
+	for i := range all {
+		all[i] = strings.TrimSpace(regexp.MustCompile(`</?(p|ol|ul|li|br|a)\b[^>]*>`).ReplaceAllString(regexp.MustCompile(`(?s)<p><a .*`).ReplaceAllString(all[i], ""), ""))
+	}
+	return all
+}
