@@ -205,7 +205,7 @@ func (site *Site) page(name string, ask func(*http.Request) (view, error)) http.
 		case errors.Is(err, console.ErrParameter):
 			site.respond.NotFound(w, r)
 		default:
-			site.respond.FailInternal(w, r, err)
+			site.respond.FailFor(w, r, err)
 		}
 	}
 }

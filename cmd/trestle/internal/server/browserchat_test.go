@@ -28,7 +28,7 @@ type browserOfOwner struct {
 func (b browserOfOwner) get(path string) string {
 	b.w.t.Helper()
 	rec := httptest.NewRecorder()
-	b.console.ServeHTTP(rec, httptest.NewRequest(http.MethodGet, path, nil))
+	b.console.ServeHTTP(rec, httptest.NewRequestWithContext(b.w.t.Context(), http.MethodGet, path, nil))
 	if rec.Code != http.StatusOK {
 		b.w.t.Fatalf("%s: %d: %s", path, rec.Code, rec.Body)
 	}
@@ -50,7 +50,7 @@ func (b browserOfOwner) post(path string, fields url.Values, name, data string) 
 		testutil.OK(b.w.t, err)
 	}
 	testutil.OK(b.w.t, form.Close())
-	r := httptest.NewRequest(http.MethodPost, path, &body)
+	r := httptest.NewRequestWithContext(b.w.t.Context(), http.MethodPost, path, &body)
 	r.Header.Set("Content-Type", form.FormDataContentType())
 	rec := httptest.NewRecorder()
 	b.console.ServeHTTP(rec, r)
@@ -108,7 +108,7 @@ func TestOperatorsTalkInTheBrowser(t *testing.T) {
 		stream, done := new(streamed), make(chan struct{})
 		go func() {
 			defer close(done)
-			b.console.ServeHTTP(stream, httptest.NewRequest(http.MethodGet, room+"/events", nil).WithContext(ctx))
+			b.console.ServeHTTP(stream, httptest.NewRequestWithContext(ctx, http.MethodGet, room+"/events", nil))
 		}()
 		for range 2 {
 			if code, to := b.post(room, form, "plan.txt", "cake at five"); code != http.StatusSeeOther || to != "/chat/with%3Aada" {

@@ -9,6 +9,7 @@ import (
 	"io"
 	"mime"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/trestle-bridge/trestle/adapters"
@@ -41,20 +42,15 @@ func (d chatDesk) Rooms() (all []console.ChatRoom) {
 	return all
 }
 
-// room returns the room of exactly that key.
-func (d chatDesk) room(key string) (config.SpaceEntry, error) {
-	for _, s := range append(d.s.localRooms(), d.s.directRooms()...) {
-		if s.Key == key {
-			return s, nil
-		}
-	}
-	return config.SpaceEntry{}, console.ErrUnknown
+// known reports whether there is a room of exactly that key.
+func (d chatDesk) known(key string) bool {
+	return slices.ContainsFunc(append(d.s.localRooms(), d.s.directRooms()...), func(s config.SpaceEntry) bool { return s.Key == key })
 }
 
 // Enter implements [console.ChatDesk].
 func (d chatDesk) Enter(ctx context.Context, room string) (console.ChatSeat, error) {
-	if _, err := d.room(room); err != nil {
-		return nil, err
+	if !d.known(room) {
+		return nil, console.ErrUnknown
 	}
 	place, err := d.s.EnterRoom(ctx, room)
 	if err != nil {
@@ -117,8 +113,8 @@ func uploadKind(media string) string {
 
 // Press implements [console.ChatDesk].
 func (d chatDesk) Press(ctx context.Context, room, message, value string) (string, error) {
-	if _, err := d.room(room); err != nil {
-		return "", err
+	if !d.known(room) {
+		return "", console.ErrUnknown
 	}
 	return d.s.rooms.Press(ctx, you, room, message, value)
 }
