@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
@@ -175,5 +176,31 @@ func TestRunsAreListedWithTheirWords(t *testing.T) {
 	}
 	if rec := ownerDo(t, w, http.MethodGet, "/runs/00000000", ""); rec.Code != http.StatusNotFound || !strings.Contains(rec.Body.String(), string(l.Closed)) || !strings.Contains(rec.Body.String(), string(l.Open)) {
 		t.Errorf("a short id of several runs: %d %s", rec.Code, rec.Body)
+	}
+}
+
+// A rehearsal is asked for as the form says, and what anyone wrote is shown as words.
+func TestRehearsalsAreShownBesideTheRun(t *testing.T) {
+	w := consoletest.Open(t)
+	l := w.Live(`<script>alert(1)</script>`)
+	form := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/runs/"+string(l.Closed)+"/rehearse", strings.NewReader("model=m2&budget=8000&prompts=tags%401+voice%402"))
+	form.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	rec := httptest.NewRecorder()
+	w.Console.Socket().ServeHTTP(rec, form)
+	page := rec.Body.String()
+	if rec.Code != http.StatusOK || strings.Contains(page, "<script>alert") || strings.Count(page, `class="differs"`) != 1 {
+		t.Errorf("%d: %s", rec.Code, page)
+	}
+	if !strings.Contains(page, "trestle rehearse "+string(l.Closed)+" --model m2 --budget 8000 --prompt tags@1 --prompt voice@2") {
+		t.Error("the page does not say the same in the terminal")
+	}
+	if asked := w.Program.Asked(); !slices.Contains(asked, "rehearse m2 8000 [tags@1 voice@2]") {
+		t.Errorf("asked %q", asked)
+	}
+	if !strings.Contains(ownerDo(t, w, http.MethodGet, "/runs/"+string(l.Closed), "").Body.String(), "/rehearse") {
+		t.Error("the page of the run does not offer it")
+	}
+	if strings.Contains(ownerDo(t, w, http.MethodGet, "/runs/"+string(l.Open), "").Body.String(), "/rehearse") {
+		t.Error("a run under way can be rehearsed")
 	}
 }

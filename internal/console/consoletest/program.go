@@ -145,6 +145,18 @@ func (p *FakeProgram) Asked() []string {
 	return slices.Clone(p.asked)
 }
 
+// rehearse is a [console.Rehearser] under which every run says something else.
+func (p *FakeProgram) rehearse(_ context.Context, q console.RehearsalRequest) (console.RehearsedRun, error) {
+	p.note(fmt.Sprintf("rehearse %s %d %v", q.Model, q.Budget, q.Prompts))
+	text := p.text()
+	was, now := console.TranscriptLine{What: "says", Text: text}, console.TranscriptLine{What: "says", Text: text + " again"}
+	return console.RehearsedRun{
+		Run: spaces.CycleID(q.Run), Mind: text, Model: text, Budget: q.Budget,
+		Was: console.RunOutcome{Lines: []console.TranscriptLine{{What: "shown", Text: text}, was}, Rest: text, Prompts: text}.Counted(),
+		Now: console.RunOutcome{Lines: []console.TranscriptLine{{What: "shown", Text: text}, now}, Rest: text, Prompts: text}.Counted(),
+	}, nil
+}
+
 // Cancel implements [console.Process].
 func (p *FakeProgram) Cancel(_ context.Context, run spaces.CycleID) (bool, error) {
 	p.mu.Lock()

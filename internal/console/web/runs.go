@@ -113,6 +113,7 @@ type runPage struct {
 	Shown  []spokenRow
 	Bars   []stepBar
 	Height int
+	Again  bool // it can be rehearsed
 }
 
 // A spokenRow is one event a run was shown, in words.
@@ -152,6 +153,7 @@ func (site runPages) pageRun(r *http.Request) (view, error) {
 	}
 	p.Bars = waterfall(run)
 	p.Height = len(p.Bars) * 20
+	p.Again = run.Cycle.Stop != "" && len(run.Steps) > 0 && !slices.ContainsFunc(run.Steps, func(s spaces.Step) bool { return s.Expired })
 	return p, nil
 }
 

@@ -59,7 +59,7 @@ var staticFiles embed.FS
 // Routes returns the routes of the pages and of the files that they load.
 func (site *Site) Routes() []console.Route {
 	runs, minds, desk, missions, figures := runPages{site}, mindPages{site}, deskPages{site}, missionPages{site}, figurePages{site}
-	control, chat := controlPages{desk}, chatPages{site}
+	control, chat, rehearsal := controlPages{desk}, chatPages{site}, rehearsalPages{site, new(sync.Mutex)}
 	return []console.Route{
 		{Pattern: "GET /static/{file}", Access: console.ForAnyone, Handle: site.serveStatic},
 		{Pattern: "GET /{$}", Access: console.ForCredential, Handle: site.page("now", site.pageNow)},
@@ -75,6 +75,7 @@ func (site *Site) Routes() []console.Route {
 		{Pattern: "GET /runs", Access: console.ForCredential, Handle: site.page("runs", runs.pageRuns)},
 		{Pattern: "GET /runs/{id}", Access: console.ForCredential, Handle: site.page("run", runs.pageRun)},
 		{Pattern: "POST /runs/{id}/cancel", Access: console.ForCredential, Handle: runs.pageCancelRun},
+		{Pattern: "POST /runs/{id}/rehearse", Access: console.ForCredential, Handle: rehearsal.pageRehearse},
 		{Pattern: "GET /runs/{id}/steps/{n}", Access: console.ForCredential, Handle: site.page("frame", runs.pageFrame)},
 		{Pattern: "GET /missions", Access: console.ForCredential, Handle: site.page("missions", missions.pageMissions)},
 		{Pattern: "GET /missions/{id}", Access: console.ForCredential, Handle: site.page("mission", missions.pageMission)},
@@ -185,7 +186,7 @@ func (site *Site) parseTemplates() map[string]*template.Template {
 	template.Must(shared.ParseFS(templateFiles, "templates/layout.html", "templates/denial_rows.html"))
 	all := map[string]*template.Template{}
 	for _, name := range []string{
-		"login", "opened", "missing", "now", "figures", "chats", "chat", "spaces", "space", "uplinks", "minds", "mind", "memory", "frame", "runs", "run", "missions", "mission", "prompts", "prompt",
+		"login", "opened", "missing", "now", "figures", "chats", "chat", "spaces", "space", "uplinks", "minds", "mind", "memory", "frame", "runs", "run", "rehearsal", "missions", "mission", "prompts", "prompt",
 		"tools", "approvals", "people", "denials", "live", "jobs", "problems", "settings", "search",
 	} {
 		all[name] = template.Must(template.Must(shared.Clone()).ParseFS(templateFiles, "templates/"+name+".html"))

@@ -3,60 +3,19 @@ package cli
 import (
 	"fmt"
 	"io"
-	"regexp"
-	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
 
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
 	"github.com/trestle-bridge/trestle/internal/alerts"
+	"github.com/trestle-bridge/trestle/internal/console"
 )
-
-// A columnPair is what two variants of a run have at the same place; empty where one of them
-// has nothing.
-type columnPair struct{ what, was, now string }
-
-// alongside puts the lines of two variants of a run beside each other: lines of a kind that
-// follow in the same order share a row.
-func alongside(was, now []transcriptLine) []columnPair {
-	lengths := make([][]int, len(was)+1) // of the longest common rows from here on
-	for i := range lengths {
-		lengths[i] = make([]int, len(now)+1)
-	}
-	for i := range slices.Backward(was) {
-		for k := range slices.Backward(now) {
-			lengths[i][k] = max(lengths[i+1][k], lengths[i][k+1])
-			if was[i].What == now[k].What {
-				lengths[i][k] = max(lengths[i][k], lengths[i+1][k+1]+1)
-			}
-		}
-	}
-	var pairs []columnPair
-	i, k := 0, 0
-	for i < len(was) || k < len(now) {
-		switch {
-		case i < len(was) && k < len(now) && was[i].What == now[k].What:
-			pairs = append(pairs, columnPair{was[i].What, was[i].Text, now[k].Text})
-			i, k = i+1, k+1
-		case k == len(now) || i < len(was) && lengths[i+1][k] >= lengths[i][k+1]:
-			pairs = append(pairs, columnPair{was[i].What, was[i].Text, ""})
-			i++
-		default:
-			pairs = append(pairs, columnPair{now[k].What, "", now[k].Text})
-			k++
-		}
-	}
-	return pairs
-}
-
-// mintedIDs are the ids of messages an agent sent, which differ each time.
-var mintedIDs = regexp.MustCompile(`~[0-9a-z]{4,}`)
 
 // row writes two texts in columns beside each other, with a mark when they differ.
 func row(w io.Writer, what, was, now string) {
 	mark := " "
-	was, now = mintedIDs.ReplaceAllString(was, "~…"), mintedIDs.ReplaceAllString(now, "~…")
+	was, now = console.WithoutMintedIDs(was), console.WithoutMintedIDs(now)
 	if what != "" && was != now {
 		mark = "≠"
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
 	"github.com/trestle-bridge/trestle/hud"
+	"github.com/trestle-bridge/trestle/internal/console"
 	"github.com/trestle-bridge/trestle/internal/console/api"
 	"github.com/trestle-bridge/trestle/internal/textformat"
 )
@@ -138,12 +139,12 @@ type frameDifference struct {
 // print writes the lines of one frame that the other has not; what they have in
 // common is counted.
 func (d frameDifference) print(w io.Writer) {
-	var was, now []transcriptLine
+	var was, now []console.TranscriptLine
 	for _, line := range frameLines(d.From) {
-		was = append(was, transcriptLine{What: line, Text: "-"})
+		was = append(was, console.TranscriptLine{What: line, Text: "-"})
 	}
 	for _, line := range frameLines(d.To) {
-		now = append(now, transcriptLine{What: line, Text: "+"})
+		now = append(now, console.TranscriptLine{What: line, Text: "+"})
 	}
 	same := 0
 	flush := func() {
@@ -152,13 +153,13 @@ func (d frameDifference) print(w io.Writer) {
 		}
 		same = 0
 	}
-	for _, l := range alongside(was, now) {
-		if l.was != "" && l.now != "" {
+	for _, l := range console.PairLines(was, now) {
+		if l.Was != "" && l.Now != "" {
 			same++
 			continue
 		}
 		flush()
-		fmt.Fprintf(w, "%s %s\n", l.was+l.now, l.what)
+		fmt.Fprintf(w, "%s %s\n", l.Was+l.Now, l.What)
 	}
 	flush()
 }

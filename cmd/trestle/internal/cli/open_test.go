@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/json"
+	"io"
 	"net/http"
 	"net/http/cookiejar"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/control"
 	"github.com/trestle-bridge/trestle/internal/console"
+	"github.com/trestle-bridge/trestle/internal/console/api"
 	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
@@ -85,5 +87,55 @@ func TestSocketSpeaksTheAPI(t *testing.T) {
 			t.Errorf("%s: %s %v %v", path, resp.Status, v, err)
 		}
 		_ = resp.Body.Close()
+	}
+}
+
+// A run is lived once more from its page in the console, beside what it was, and nothing of it
+// happens. No file can be read that way.
+func TestRunsAreRehearsedInTheConsole(t *testing.T) {
+	s := stage{folder: t.TempDir()}
+	s.serve(t)
+	s.done(t, "hello\n", "chat")
+	runs := answerOf[[]api.RunRow](t, s, "runs", "-o", "json")
+	if len(runs) != 1 {
+		t.Fatalf("%d runs", len(runs))
+	}
+	link := strings.TrimSpace(s.done(t, "", "open"))
+	address, _, _ := strings.Cut(link, "/open")
+	jar, err := cookiejar.New(nil)
+	testutil.OK(t, err)
+	browser := &http.Client{Jar: jar}
+	ask := func(method, url, form string) (int, string) {
+		t.Helper()
+		r, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(form))
+		testutil.OK(t, err)
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		resp, err := browser.Do(r)
+		testutil.OK(t, err)
+		defer resp.Body.Close()
+		body, err := io.ReadAll(resp.Body)
+		testutil.OK(t, err)
+		return resp.StatusCode, string(body)
+	}
+	ask(http.MethodGet, link, "")
+	run := address + "/runs/" + string(runs[0].Run)
+	if _, page := ask(http.MethodGet, run, ""); !strings.Contains(page, `action="/runs/`+string(runs[0].Run)+`/rehearse"`) {
+		t.Error("the page of the run does not offer it")
+	}
+	code, page := ask(http.MethodPost, run+"/rehearse", "budget=6000")
+	if code != http.StatusOK || !strings.Contains(page, "It decided the same") || !strings.Contains(page, "--budget 6000") {
+		t.Errorf("rehearsed: %d\n%s", code, page)
+	}
+	for form, want := range map[string]string{
+		"budget=5":               "give 4000 or more",
+		"budget=many":            "a number of tokens",
+		"prompts=%2Fetc%2Fhosts": "neither a version of a section nor a file",
+	} {
+		if code, page := ask(http.MethodPost, run+"/rehearse", form); code != http.StatusBadRequest || !strings.Contains(page, want) {
+			t.Errorf("%s: %d %s, want %q", form, code, page, want)
+		}
+	}
+	if n := len(answerOf[[]api.RunRow](t, s, "runs", "-o", "json")); n != 1 {
+		t.Errorf("%d runs afterwards", n)
 	}
 }

@@ -180,6 +180,6 @@ func answerCommand(ctx context.Context, s *server.Server, command string, q url.
 // newServer prepares a process that answers commands, too; nothing is opened.
 func newServer(c *config.Config, log *slog.Logger, lines io.Writer, platforms bool) *server.Server {
 	s := server.NewServer(c, log, lines, platforms)
-	s.Answers = answerCommand
+	s.Answers, s.Rehearse = answerCommand, rehearseForConsole
 	return s
 }

@@ -37,6 +37,8 @@ type rehearsalOptions struct {
 	agent   string   // of the runs that last counts
 	worst   int      // how many of the runs that people rated worst, where none is named
 	last    int      // how many of the newest runs, where none is named
+	// versions is true where prompts may be versions of sections alone, and no file.
+	versions bool
 }
 
 // rehearseCommand answers `trestle rehearse`.
@@ -72,7 +74,7 @@ const (
 func (v *rehearsalOptions) check(ids []string) error {
 	switch {
 	case v.budget != 0 && v.budget < leastBudget:
-		return &apperr.Error{What: "a budget is a number of tokens that leaves room for a frame", Where: "--budget " + strconv.Itoa(v.budget), Remedy: fmt.Sprintf("give %d or more", leastBudget), Code: apperr.Usage}
+		return tooSmallBudget("--budget " + strconv.Itoa(v.budget))
 	case min(v.last, v.worst) < 0 || max(v.last, v.worst, len(ids)) > mostRehearsals:
 		return &apperr.Error{What: fmt.Sprintf("between 1 and %d runs are rehearsed at once", mostRehearsals), Where: "trestle rehearse", Remedy: "name fewer runs", Code: apperr.Usage}
 	case v.last > 0 && v.worst > 0, len(ids) == 0 == (v.last+v.worst == 0):
@@ -97,25 +99,48 @@ func (cmd rehearseCommand) rehearse(ctx context.Context, ids []string, v rehears
 		}
 		var a rehearsalAnswer
 		for _, id := range ids {
-			past, err := r.Past(ctx, id)
+			done, err := rehearseRun(ctx, conf, r, id, v)
 			if err != nil {
 				return noRun(err, id)
 			}
-			if expired(past.Run()) {
-				return &apperr.Error{What: "what this run was shown is not kept any more", Where: "run " + id, Remedy: "rehearse a younger one; retention.frames says how long it is kept", Code: apperr.Failed}
-			}
-			o, err := cmd.stage(ctx, conf, r, past, v)
-			if err != nil {
-				return err
-			}
-			again := shell.Rehearse(ctx, o, past.Wake())
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			a = a.with(compare(past.Run(), again, o))
+			a = a.with(done)
 		}
 		return cmd.answer(a, a.print)
 	})
+}
+
+// rehearseRun rehearses one run.
+func rehearseRun(ctx context.Context, conf *config.Config, r readmodel.ReadModel, id string, v rehearsalOptions) (done console.RehearsedRun, err error) {
+	past, err := r.Past(ctx, id)
+	if err != nil {
+		return done, err
+	}
+	if expired(past.Run()) {
+		return done, &apperr.Error{What: "what this run was shown is not kept any more", Where: "run " + id, Remedy: "rehearse a younger one; retention.frames says how long it is kept", Code: apperr.Failed}
+	}
+	o, err := stageRehearsal(ctx, conf, r, past, v)
+	if err != nil {
+		return done, err
+	}
+	again := shell.Rehearse(ctx, o, past.Wake())
+	if err := ctx.Err(); err != nil {
+		return done, err
+	}
+	return compare(past.Run(), again, o), nil
+}
+
+// rehearseForConsole is the [server.Server.Rehearse] of every process that a command starts. It
+// reads no file, whoever asks.
+func rehearseForConsole(ctx context.Context, s *server.Server, q console.RehearsalRequest) (done console.RehearsedRun, err error) {
+	if q.Budget != 0 && q.Budget < leastBudget {
+		return done, tooSmallBudget("budget " + strconv.Itoa(q.Budget))
+	}
+	return rehearseRun(ctx, s.Config(), s.Store.Console(), q.Run, rehearsalOptions{model: q.Model, budget: q.Budget, prompts: q.Prompts, versions: true})
+}
+
+// tooSmallBudget is the error for a budget that leaves no room for a frame.
+func tooSmallBudget(where string) error {
+	return &apperr.Error{What: "a budget is a number of tokens that leaves room for a frame", Where: where, Remedy: fmt.Sprintf("give %d or more", leastBudget), Code: apperr.Usage}
 }
 
 // expired reports whether what a run was shown is not kept any more.
@@ -209,7 +234,11 @@ func (v *rehearsalOptions) tell(ctx context.Context, conf *config.Config, r read
 			set = set.With(version)
 			continue
 		}
-		text, err := os.ReadFile(given)
+		var text []byte
+		err := errors.New("not a version")
+		if !v.versions {
+			text, err = os.ReadFile(given)
+		}
 		if err != nil {
 			return nil, &apperr.Error{What: "the prompt is neither a version of a section nor a file that can be read", Where: "--prompt " + given, Remedy: "write one that trestle prompts list names, such as instructions@2, or the path of a file with the whole system message", Code: apperr.Failed}
 		}
@@ -218,9 +247,9 @@ func (v *rehearsalOptions) tell(ctx context.Context, conf *config.Config, r read
 	return toldSet{set}, nil
 }
 
-// stage sets up a rehearsal: the agent of the run as the configuration and the
+// stageRehearsal sets up a rehearsal: the agent of the run as the configuration and the
 // flags have it, over the past.
-func (cmd rehearseCommand) stage(ctx context.Context, conf *config.Config, r readmodel.ReadModel, past *readmodel.HistoricalView, v rehearsalOptions) (shell.Options, error) {
+func stageRehearsal(ctx context.Context, conf *config.Config, r readmodel.ReadModel, past *readmodel.HistoricalView, v rehearsalOptions) (shell.Options, error) {
 	mind := past.Run().Cycle.Mind
 	agent, ok := conf.Agent(string(mind.Agent))
 	if !ok {
@@ -260,74 +289,22 @@ func (cmd rehearseCommand) stage(ctx context.Context, conf *config.Config, r rea
 
 // rehearsalAnswer is past runs and their rehearsals.
 type rehearsalAnswer struct {
-	Runs []rehearsedRun `json:"runs"`
-	Was  runFigures     `json:"was"` // of all runs
-	Now  runFigures     `json:"now"`
+	Runs []console.RehearsedRun `json:"runs"`
+	Was  console.RunFigures     `json:"was"` // of all runs
+	Now  console.RunFigures     `json:"now"`
 }
 
 // with returns the answer with another run.
-func (a rehearsalAnswer) with(r rehearsedRun) rehearsalAnswer {
+func (a rehearsalAnswer) with(r console.RehearsedRun) rehearsalAnswer {
 	a.Runs = append(a.Runs, r)
-	a.Was.add(r.Was.runFigures)
-	a.Now.add(r.Now.runFigures)
+	a.Was.Add(r.Was.RunFigures)
+	a.Now.Add(r.Now.RunFigures)
 	return a
 }
 
-// A rehearsedRun is a run and its rehearsal, side by side.
-type rehearsedRun struct {
-	Run    spaces.CycleID `json:"run"`
-	Mind   string         `json:"mind"`
-	Model  string         `json:"model"`  // that was asked
-	Budget int            `json:"budget"` // tokens of its context
-	Same   bool           `json:"same"`   // it decided what it had decided
-	Was    runOutcome     `json:"was"`
-	Now    runOutcome     `json:"now"`
-}
-
-// runFigures is what one life of a run cost and did.
-type runFigures struct {
-	Usage spaces.TokenUsage `json:"usage"`
-	Words int               `json:"words"` // that it said in rooms
-	Acts  int               `json:"acts"`  // calls of tools
-}
-
-func (f *runFigures) add(g runFigures) {
-	f.Usage, f.Words, f.Acts = f.Usage.Add(g.Usage), f.Words+g.Words, f.Acts+g.Acts
-}
-
-// A runOutcome is what one life of a run came to.
-type runOutcome struct {
-	runFigures
-	Lines   []transcriptLine  `json:"lines"`
-	Said    []string          `json:"said"`
-	Stop    spaces.StopReason `json:"stop"`
-	Rest    string            `json:"rest"`
-	Prompts string            `json:"prompts"` // versions of sections it was told that are not built in
-	Steps   int               `json:"steps"`
-}
-
-// counted fills in the figures from what was said and done.
-func (p runOutcome) counted() runOutcome {
-	for _, text := range p.Said {
-		p.Words += len(strings.Fields(text))
-	}
-	for _, l := range p.Lines {
-		if l.What == "acts" {
-			p.Acts++
-		}
-	}
-	return p
-}
-
-// A transcriptLine is one thing the agent was told or decided.
-type transcriptLine struct {
-	What string `json:"what"` // shown, says, acts, told
-	Text string `json:"text"`
-}
-
-func compare(run console.Run, again shell.DryRun, o shell.Options) rehearsedRun {
+func compare(run console.Run, again shell.DryRun, o shell.Options) console.RehearsedRun {
 	set, mind := o.Settings("", ""), run.Cycle.Mind
-	was := runOutcome{Stop: run.Cycle.Stop, Rest: run.Cycle.Rest, Prompts: run.Cycle.Prompts, runFigures: runFigures{Usage: run.Cycle.Usage}, Lines: stageLines(run.Turns)}
+	was := console.RunOutcome{Stop: run.Cycle.Stop, Rest: run.Cycle.Rest, Prompts: run.Cycle.Prompts, RunFigures: console.RunFigures{Usage: run.Cycle.Usage}, Lines: stageLines(run.Turns)}
 	for _, s := range run.Steps {
 		if s.State == spaces.StepDone {
 			was.Steps++
@@ -340,17 +317,17 @@ func compare(run console.Run, again shell.DryRun, o shell.Options) rehearsedRun 
 			was.Said = append(was.Said, a.Text)
 		}
 	}
-	now := runOutcome{
-		Stop: again.Close.Stop, Rest: again.Close.Rest, Prompts: again.Close.Prompts, runFigures: runFigures{Usage: again.Usage}, Lines: stageLines(again.Turns),
+	now := console.RunOutcome{
+		Stop: again.Close.Stop, Rest: again.Close.Rest, Prompts: again.Close.Prompts, RunFigures: console.RunFigures{Usage: again.Usage}, Lines: stageLines(again.Turns),
 		Steps: len(again.Steps), Said: again.Said(),
 	}
-	r := rehearsedRun{Run: run.Cycle.ID, Mind: mind.String(), Model: set.ModelName, Budget: set.ContextTokens, Was: was.counted(), Now: now.counted()}
+	r := console.RehearsedRun{Run: run.Cycle.ID, Mind: mind.String(), Model: set.ModelName, Budget: set.ContextTokens, Was: was.Counted(), Now: now.Counted()}
 	r.Same = decisions(was) == decisions(now)
 	return r
 }
 
 // decisions are the acts and the end of a performance, in one text.
-func decisions(p runOutcome) string {
+func decisions(p console.RunOutcome) string {
 	acts := []string{string(p.Stop)}
 	for _, l := range p.Lines {
 		if l.What == "acts" {
@@ -360,8 +337,8 @@ func decisions(p runOutcome) string {
 	return strings.Join(acts, "\n")
 }
 
-func stageLines(turns []spaces.TranscriptTurn) []transcriptLine {
-	var lines []transcriptLine
+func stageLines(turns []spaces.TranscriptTurn) []console.TranscriptLine {
+	var lines []console.TranscriptLine
 	for _, t := range turns {
 		what := "shown"
 		switch t.Role {
@@ -372,10 +349,10 @@ func stageLines(turns []spaces.TranscriptTurn) []transcriptLine {
 		case spaces.RoleUser, spaces.RoleSystem:
 		}
 		if t.Text != "" {
-			lines = append(lines, transcriptLine{what, t.Text})
+			lines = append(lines, console.TranscriptLine{What: what, Text: t.Text})
 		}
 		for _, call := range t.Calls {
-			lines = append(lines, transcriptLine{"acts", call.Name + " " + call.Args})
+			lines = append(lines, console.TranscriptLine{What: "acts", Text: call.Name + " " + call.Args})
 		}
 	}
 	return lines
@@ -386,7 +363,7 @@ const columnWidth = 56
 
 func (a rehearsalAnswer) print(w io.Writer) {
 	if len(a.Runs) == 1 {
-		a.Runs[0].print(w)
+		printRehearsal(w, a.Runs[0])
 		return
 	}
 	lines := [][]string{{"RUN", "MIND", "CALLS", "TOKENS IN", "TOKENS OUT", "WORDS", "ACTS", "DECIDED"}}
@@ -397,7 +374,7 @@ func (a rehearsalAnswer) print(w io.Writer) {
 			decided = "the same"
 			same++
 		}
-		lines = append(lines, append(append([]string{string(r.Run), r.Mind}, figures(r.Was.runFigures, r.Now.runFigures)...), decided))
+		lines = append(lines, append(append([]string{string(r.Run), r.Mind}, figures(r.Was.RunFigures, r.Now.RunFigures)...), decided))
 	}
 	lines = append(lines, append(append([]string{"all", ""}, figures(a.Was, a.Now)...), fmt.Sprintf("the same in %d of %d", same, len(a.Runs))))
 	textout.WriteTable(w, lines)
@@ -405,7 +382,7 @@ func (a rehearsalAnswer) print(w io.Writer) {
 }
 
 // figures returns the figures of a run as it was and as it would be.
-func figures(was, now runFigures) []string {
+func figures(was, now console.RunFigures) []string {
 	var cells []string
 	for _, pair := range [][2]int{
 		{was.Usage.Calls, now.Usage.Calls}, {was.Usage.Prompt, now.Usage.Prompt}, {was.Usage.Output, now.Usage.Output}, {was.Words, now.Words}, {was.Acts, now.Acts},
@@ -415,11 +392,11 @@ func figures(was, now runFigures) []string {
 	return cells
 }
 
-func (r rehearsedRun) print(w io.Writer) {
+func printRehearsal(w io.Writer, r console.RehearsedRun) {
 	fmt.Fprintf(w, "run %s of %s, rehearsed with %s in %d tokens\n", r.Run, r.Mind, textout.OrDash(r.Model), r.Budget)
 	row(w, "", "as it was", "as it would be")
-	for _, pair := range alongside(r.Was.Lines, r.Now.Lines) {
-		row(w, pair.what, pair.was, pair.now)
+	for _, pair := range console.PairLines(r.Was.Lines, r.Now.Lines) {
+		row(w, pair.What, pair.Was, pair.Now)
 	}
 	row(w, "ended", string(r.Was.Stop), string(r.Now.Stop))
 	row(w, "rest", r.Was.Rest, r.Now.Rest)
@@ -432,6 +409,6 @@ func (r rehearsedRun) print(w io.Writer) {
 	fmt.Fprintln(w, "nothing of the right column has happened")
 }
 
-func spentBy(p runOutcome) string {
+func spentBy(p console.RunOutcome) string {
 	return fmt.Sprintf("%d tokens in, %d out, %d calls", p.Usage.Prompt, p.Usage.Output, p.Usage.Calls)
 }

@@ -41,7 +41,7 @@ func (s *Server) newConsole() *console.Console {
 	rooms := persontools.Rooms{Store: s.Store.Shell(), Shell: s.shell, Settings: s.shellSettings, NewID: s.Mint, Notify: s.notifyAccount, Logger: s.Log}
 	o := console.Options{
 		Store: s.Store.Console(), Figures: s.Store.Figures(), Keys: s.Store.Keys(), Process: consoleBackend{s}, Jobs: jobsBackend{s.Store.Jobs(), s}, Settings: ConsoleSettings{s.Config, s.keyOf, s.told}, Live: liveEvents{s.Bus}, Desk: toolDesk{s}, People: admissionDesk{s}, Agents: agentControl{s},
-		Chat: chatDesk{s}, ReasonWords: commands.ReasonWords, OpenFile: chatDesk{s}.openMessageFile,
+		Rehearse: s.rehearse, Chat: chatDesk{s}, ReasonWords: commands.ReasonWords, OpenFile: chatDesk{s}.openMessageFile,
 		PersonTools: rooms.Handler(), Grant: s.grantAccess, Prompts: s.promptAccess(),
 		Tools: s.shell.Catalogue().Manifest, Answers: s.answerCommand, Metrics: s.telemetry.Metrics(), Access: s.access, Logger: s.Log,
 	}
@@ -321,6 +321,14 @@ func (s *Server) answerCommand(ctx context.Context, command string, q url.Values
 		return nil, console.ErrUnknown
 	}
 	return s.Answers(ctx, s, command, q)
+}
+
+// rehearse implements [console.Rehearser].
+func (s *Server) rehearse(ctx context.Context, q console.RehearsalRequest) (console.RehearsedRun, error) {
+	if s.Rehearse == nil {
+		return console.RehearsedRun{}, console.ErrUnknown
+	}
+	return s.Rehearse(ctx, s, q)
 }
 
 // LocalAddress returns an address of this machine that reaches a listener.

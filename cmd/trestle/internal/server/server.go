@@ -49,7 +49,9 @@ type Server struct {
 	// Answers answers the reading commands that other machines request by name, as with -o
 	// json; [console.ErrUnknown] for any other. Default: all are unknown.
 	Answers func(ctx context.Context, s *Server, command string, q url.Values) (any, error)
-	lost    chan error // receives one error when the store is given to others
+	// Rehearse rehearses a run for the console. Default: none can be rehearsed there.
+	Rehearse func(ctx context.Context, s *Server, q console.RehearsalRequest) (console.RehearsedRun, error)
+	lost     chan error // receives one error when the store is given to others
 }
 
 // NewServer prepares a process; nothing is opened.
