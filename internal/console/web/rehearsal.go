@@ -49,15 +49,16 @@ func (site rehearsalPages) pageRehearse(w http.ResponseWriter, r *http.Request) 
 
 // rehearsalCommand returns the command that does the same in a terminal.
 func rehearsalCommand(q console.RehearsalRequest) string {
-	text := "trestle rehearse " + q.Run
+	var text strings.Builder
+	text.WriteString("trestle rehearse " + q.Run)
 	if q.Model != "" {
-		text += " --model " + q.Model
+		text.WriteString(" --model " + q.Model)
 	}
 	if q.Budget > 0 {
-		text += " --budget " + strconv.Itoa(q.Budget)
+		text.WriteString(" --budget " + strconv.Itoa(q.Budget))
 	}
 	for _, p := range q.Prompts {
-		text += " --prompt " + p
+		text.WriteString(" --prompt " + p)
 	}
-	return text
+	return text.String()
 }
