@@ -213,7 +213,7 @@ func (site *Site) page(name string, ask func(*http.Request) (view, error)) http.
 
 // render writes a page whole or not at all.
 func (site *Site) render(w http.ResponseWriter, r *http.Request, code int, name string, v view) {
-	if err := site.fillLayout(r, name, v.top()); err != nil {
+	if err := site.fillLayout(r, name, v.top()); err != nil && r.Context().Err() == nil { // else the reader has gone
 		site.Logger.Error("page not dressed", "page", name, "error", err)
 	}
 	var page bytes.Buffer
