@@ -51,7 +51,7 @@ func TestEveryMessageInAFrameIsKnown(t *testing.T) {
 	}
 }
 
-// What a frame claims to show whole stands in its text: for each such message there is a
+// What a frame claims to show whole is in its text: for each such message there is a
 // row of its sender that ends with all of its words, another one for each.
 func TestWhatAFrameClaimsToShowIsInItsText(t *testing.T) {
 	counter := &TokenCounter{}

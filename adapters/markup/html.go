@@ -26,7 +26,7 @@ var page = goldmark.New(
 	))),
 )
 
-// HTML returns md as HTML that a page can contain, whoever wrote it: HTML in md is shown as
+// HTML returns md as HTML that a page can contain: HTML in md is shown as
 // words, an image as a link, and a link leads to http, https or mail addresses alone and has
 // rel="noopener noreferrer nofollow". No element has an id, a style or a script, and none
 // loads anything. Headings begin at the third level.

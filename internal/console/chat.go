@@ -105,9 +105,7 @@ var chatEvents = []string{"gate_decision", "delivery_sent", "delivery_failed", "
 
 // streamChat tells a browser what to show of a room, from now on.
 func (c *Console) streamChat(w http.ResponseWriter, r *http.Request) {
-	if c.streams.Add(1) > maxStreams {
-		c.streams.Add(-1)
-		c.respond.Fail(w, r, http.StatusServiceUnavailable, "too many readers of live events")
+	if !c.takeStream(w, r) {
 		return
 	}
 	defer c.streams.Add(-1)

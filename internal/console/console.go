@@ -25,7 +25,7 @@ type Options struct {
 	People   AdmissionDesk
 	Agents   AgentControl
 	Chat     ChatDesk
-	Rehearse Rehearser
+	Rehearse RehearseFunc
 	// ReasonWords returns in words why the gate let a message wake no agent, by its reason.
 	ReasonWords func(reason string) string
 	// OpenFile opens the nth file of a message, from 0. One that does not exist, or is not here

@@ -9,10 +9,10 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// A Rehearser lives a past run once more. Nothing of it happens: nothing is sent, said,
+// A RehearseFunc lives a past run once more. Nothing of it happens: nothing is sent, said,
 // remembered or counted, but the model is really asked. A run that does not exist is
 // [ErrUnknown]; one that cannot be rehearsed is [UserError].
-type Rehearser func(ctx context.Context, q RehearsalRequest) (RehearsedRun, error)
+type RehearseFunc func(ctx context.Context, q RehearsalRequest) (RehearsedRun, error)
 
 // A RehearsalRequest says what a rehearsal does otherwise than the agent would now.
 type RehearsalRequest struct {

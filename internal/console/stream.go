@@ -63,12 +63,20 @@ func (s eventFilter) wants(e pubsub.LiveEvent) bool {
 	return true
 }
 
+// takeStream counts one more open stream, or refuses a request of one too many.
+func (c *Console) takeStream(w http.ResponseWriter, r *http.Request) bool {
+	if c.streams.Add(1) <= maxStreams {
+		return true
+	}
+	c.streams.Add(-1)
+	c.respond.Fail(w, r, http.StatusServiceUnavailable, "too many readers of live events")
+	return false
+}
+
 // streamEvents sends live events as they happen, from now on or
 // behind the one the reader saw last.
 func (c *Console) streamEvents(w http.ResponseWriter, r *http.Request) {
-	if c.streams.Add(1) > maxStreams {
-		c.streams.Add(-1)
-		c.respond.Fail(w, r, http.StatusServiceUnavailable, "too many readers of live events")
+	if !c.takeStream(w, r) {
 		return
 	}
 	defer c.streams.Add(-1)

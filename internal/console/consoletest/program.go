@@ -145,7 +145,7 @@ func (p *FakeProgram) Asked() []string {
 	return slices.Clone(p.asked)
 }
 
-// rehearse is a [console.Rehearser] under which every run says something else.
+// rehearse is a [console.RehearseFunc] under which every run says something else.
 func (p *FakeProgram) rehearse(_ context.Context, q console.RehearsalRequest) (console.RehearsedRun, error) {
 	p.note(fmt.Sprintf("rehearse %s %d %v", q.Model, q.Budget, q.Prompts))
 	text := p.text()

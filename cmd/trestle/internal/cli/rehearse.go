@@ -130,7 +130,7 @@ func rehearseRun(ctx context.Context, conf *config.Config, r readmodel.ReadModel
 }
 
 // rehearseForConsole is the [server.Server.Rehearse] of every process that a command starts. It
-// reads no file, whoever asks.
+// reads no file.
 func rehearseForConsole(ctx context.Context, s *server.Server, q console.RehearsalRequest) (done console.RehearsedRun, err error) {
 	if q.Budget != 0 && q.Budget < leastBudget {
 		return done, tooSmallBudget("budget " + strconv.Itoa(q.Budget))

@@ -323,7 +323,7 @@ func (s *Server) answerCommand(ctx context.Context, command string, q url.Values
 	return s.Answers(ctx, s, command, q)
 }
 
-// rehearse implements [console.Rehearser].
+// rehearse implements [console.RehearseFunc].
 func (s *Server) rehearse(ctx context.Context, q console.RehearsalRequest) (console.RehearsedRun, error) {
 	if s.Rehearse == nil {
 		return console.RehearsedRun{}, console.ErrUnknown
