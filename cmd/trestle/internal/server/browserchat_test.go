@@ -127,6 +127,11 @@ func TestOperatorsTalkInTheBrowser(t *testing.T) {
 			t.Errorf("the file is %q", file)
 		}
 
+		written := databaseCommits(w)
+		b.get(room)
+		if n := databaseCommits(w); n != written {
+			t.Errorf("a look at an open room was committed: %s transactions, before %s", n, written)
+		}
 		press := url.Values{"message": parts(page, `name="message" value="([^"]+)"`)[:1], "value": parts(page, `name="value" value="([^"]+)"`)[1:]}
 		code, to := b.post(room+"/press", press, "", "")
 		if code != http.StatusSeeOther || strings.Contains(to, "told=") {
@@ -159,6 +164,13 @@ func TestOperatorsTalkInTheBrowser(t *testing.T) {
 		leave()
 		<-done
 	})
+}
+
+// databaseCommits returns how many transactions the process has committed.
+func databaseCommits(w *world) string {
+	rec := httptest.NewRecorder()
+	w.process.telemetry.Metrics().ServeHTTP(rec, httptest.NewRequestWithContext(w.t.Context(), http.MethodGet, "/metrics", nil))
+	return parts(rec.Body.String(), `(?m)^trestle_database_commits_total (\S+)`)[0]
 }
 
 // linesOnPage returns the messages of a page, each behind whose it is.

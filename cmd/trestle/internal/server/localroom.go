@@ -230,28 +230,51 @@ func (am *AccountManager) EnterRoom(ctx context.Context, name string) (*LocalRoo
 	if err != nil {
 		return nil, err
 	}
-	if err := am.openDirect(ctx, s); err != nil {
+	seat := &LocalRoom{Spaces: sm, Account: account.Key(), Room: s, Who: you}
+	if sm.countSeat(s.Key, 1) > 1 && seat.join(ctx) {
+		return seat, nil
+	}
+	if err := am.openRoom(ctx, seat); err != nil {
+		sm.countSeat(s.Key, -1)
 		return nil, err
 	}
-	kind, o := adapters.Group, sm.localOpenRequest(s)
+	return seat, nil
+}
+
+// openRoom opens the room of a seat and has it show what is said there.
+func (am *AccountManager) openRoom(ctx context.Context, seat *LocalRoom) error {
+	s := seat.Room
+	if err := am.openDirect(ctx, s); err != nil {
+		return err
+	}
+	kind, o := adapters.Group, am.localOpenRequest(s)
 	if o.Direct {
 		kind = adapters.Direct
 	}
-	sm.rooms.Open(adapters.Chat{ID: s.Key, Kind: kind, Title: s.Name})
-	o.Chats = []spaces.ChatMapping{{Account: account.Key(), Chat: s.Key, Title: s.Name, Live: true, Relay: s.Relay}}
-	placed, err := sm.mapping.Open(ctx, o)
+	am.rooms.Open(adapters.Chat{ID: s.Key, Kind: kind, Title: s.Name})
+	o.Chats = []spaces.ChatMapping{{Account: seat.Account, Chat: s.Key, Title: s.Name, Live: true, Relay: s.Relay}}
+	placed, err := am.mapping.Open(ctx, o)
 	if err != nil {
-		return nil, fmt.Errorf("enter %s: %w", s.Key, err)
+		return fmt.Errorf("enter %s: %w", s.Key, err)
 	}
-	if err := sm.mapping.Live(ctx, account.Key(), s.Key, true, "", time.Now()); err != nil {
-		return nil, fmt.Errorf("enter %s: %w", s.Key, err)
+	if err := am.mapping.Live(ctx, seat.Account, s.Key, true, "", time.Now()); err != nil {
+		return fmt.Errorf("enter %s: %w", s.Key, err)
 	}
-	sub, err := sm.rooms.Subscribe(s.Key, 4096)
-	if err != nil {
-		return nil, err
+	seat.Space = placed.Space
+	seat.sub, err = am.rooms.Subscribe(s.Key, 4096)
+	return err
+}
+
+// join takes a seat in a room in which others have one, and reports whether it is open:
+// nothing is stored then.
+func (s *LocalRoom) join(ctx context.Context) bool {
+	placed, err := s.Spaces.mapping.Resolve(ctx, s.Account, s.Room.Key)
+	if err != nil || len(placed) == 0 {
+		return false
 	}
-	sm.countSeat(s.Key, 1)
-	return &LocalRoom{Spaces: sm, Account: account.Key(), Room: s, Space: placed.Space, sub: sub, Who: you}, nil
+	s.Space = placed[0].Space
+	s.sub, err = s.Spaces.rooms.Subscribe(s.Room.Key, 4096)
+	return err == nil
 }
 
 // countSeat adds n to the number of terminals and browsers in a room and returns it.
