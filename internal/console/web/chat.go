@@ -153,6 +153,10 @@ func (b *chatBuilder) add(l console.LogLine) {
 		if m := b.message(v.Target, v.Ref); m != nil {
 			m.note(v.Emoji + " " + console.NameOf(e.Actor, b.names))
 		}
+	case spaces.ReactionRemoved:
+		if m := b.message(v.Target, v.Ref); m != nil {
+			m.Notes = slices.DeleteFunc(m.Notes, func(note string) bool { return note == v.Emoji+" "+console.NameOf(e.Actor, b.names) })
+		}
 	case spaces.VoiceTranscribed:
 		if m := b.message(v.Target, spaces.MessageRef{}); m != nil {
 			m.note("heard: " + v.Text)
