@@ -14,6 +14,9 @@ import (
 // changesFile is the file of the data folder that has the last changes of configuration files.
 const changesFile = "config.changes.json"
 
+// errChanged is why a file is not written that is not as it was when it was read.
+var errChanged = errors.New("the file was changed meanwhile")
+
 // keptChanges is how many changes are kept.
 const keptChanges = 5
 
@@ -101,7 +104,7 @@ func replaceText(file, was, now string) error {
 		return err
 	}
 	if string(text) != was {
-		return errors.New("the file was changed meanwhile")
+		return errChanged
 	}
 	info, err := os.Stat(file)
 	if err != nil {

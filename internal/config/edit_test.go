@@ -65,6 +65,32 @@ func TestOneValueIsChangedAndTheRestStays(t *testing.T) {
 	}
 }
 
+func TestOneValueIsRemovedAndTheRestStays(t *testing.T) {
+	for _, c := range []struct{ path, was, now string }{
+		{"admit", "admit: pairing # for now\n", ""},
+		{"agents.ada.name", "{name: Ada, phases: one}", "{phases: one}"},
+		{"agents.ada.phases", "{name: Ada, phases: one}", "{name: Ada}"},
+		{"agents.max.persona", "    persona: |\n      Keeps track.\n\n      # of the family\n", ""},
+		{"agents.max.model.limits.per_day", "{per_day: 2M}", "{}"},
+		{"owners", "owners:\n- telegram:1\n- 'telegram:2'\n", ""},
+		{"hosts", "hosts: [a.example.org,\n  b.example.org] # two\n", ""},
+		{"alarms", "alarms:\n", ""},
+		{"adapters.telegram.token", `, token: "${TELEGRAM_BOT_TOKEN}"`, ""},
+	} {
+		got, err := RemoveValue(editedFile, c.path)
+		testutil.OK(t, err)
+		testutil.Same(t, c.path, strings.Replace(editedFile, c.was, c.now, 1), got)
+		windows, err := RemoveValue(strings.ReplaceAll(editedFile, "\n", "\r\n"), c.path)
+		testutil.OK(t, err)
+		testutil.Same(t, c.path, strings.ReplaceAll(got, "\n", "\r\n"), windows)
+	}
+	for path, want := range map[string]string{"agents.max": "a group of keys", "agents.max.timezone": "does not set agents.max.timezone", "agents.eve.name": "does not set"} {
+		if _, err := RemoveValue(editedFile, path); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", path, err, want)
+		}
+	}
+}
+
 func TestWhatCannotBeChangedIsRefusedInWords(t *testing.T) {
 	const anchored = "base: &base {name: x}\nagents:\n  ada: *base\n  max: {<<: *base}\nmodel: gpt\n"
 	for _, c := range []struct{ text, path, value, want string }{
@@ -144,6 +170,19 @@ func TestAnyValueOfAnyFileIsChangedAlone(t *testing.T) {
 			if mark := fmt.Sprintf("# c%d:", n); !strings.Contains(got, mark) {
 				t.Fatalf("%s: %s lost the comment %s of\n%s\nin\n%s", path, set, mark, text, got)
 			}
+		}
+		without, err := RemoveValue(got, path)
+		if err != nil {
+			t.Fatalf("without %s in\n%s\n%v", path, got, err)
+		}
+		lost := 0
+		for n := 1; n <= comments; n++ {
+			if !strings.Contains(without, fmt.Sprintf("# c%d:", n)) {
+				lost++
+			}
+		}
+		if lost > 1 {
+			t.Fatalf("without %s, %d comments are lost in\n%s\nof\n%s", path, lost, without, got)
 		}
 	})
 }

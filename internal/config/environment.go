@@ -18,10 +18,10 @@ const EnvFile = "trestle.env"
 func (l LoadOptions) withEnvFile(folder string, c *Config) LoadOptions {
 	path := filepath.Join(folder, EnvFile)
 	text, err := readBounded(path)
+	c.noteFile(path) // which may be written later
 	if os.IsNotExist(err) {
 		return l
 	}
-	c.noteFile(path)
 	warn := func(f Error, grave bool) {
 		c.Warnings = append(c.Warnings, EntryWarning{Entry: EnvFile, Err: f, Serious: grave})
 	}

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
@@ -97,6 +98,26 @@ func (n *node) put(path []string, value *node) {
 		value = below
 	}
 	n.entries = append(n.entries, mapEntry{path[0], value.origin, value})
+}
+
+// remove removes the value at a path of keys, and reports whether there was one.
+func (n *node) remove(path []string) bool {
+	for i := range n.entries {
+		switch {
+		case n.entries[i].key != path[0]:
+		case len(path) > 1:
+			return n.entries[i].value.remove(path[1:])
+		default:
+			n.entries = slices.Delete(n.entries, i, i+1)
+			return true
+		}
+	}
+	return false
+}
+
+// isEmpty reports whether the node is a group without keys, or has no value.
+func (n *node) isEmpty() bool {
+	return n.kind == nullNode || n.kind == mapNode && len(n.entries) == 0
 }
 
 // parseTree parses the text of a configuration file. x expands references in string
