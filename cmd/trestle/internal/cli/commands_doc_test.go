@@ -59,6 +59,7 @@ var answerTypes = map[string]string{
 	"config check":     "cli.checkedConfig",
 	"config set":       "cli.changedConfig",
 	"config undo":      "cli.changedConfig",
+	"config unset":     "cli.changedConfig",
 	"config schema":    "- it is JSON itself, whatever -o says",
 	"import":           "- it needs another word",
 	"backfill":         "jobs.JobSnapshot",

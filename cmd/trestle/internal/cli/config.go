@@ -1,12 +1,12 @@
 package cli
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net/url"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -46,71 +46,78 @@ func newConfigCommand(env *Environment) *cobra.Command {
 			return err
 		},
 	}
-	c.AddCommand(check, show, schema, cmd.newSetCommand(), cmd.newUndoCommand())
+	c.AddCommand(check, show, schema, cmd.newSetCommand(), cmd.newUnsetCommand(), cmd.newUndoCommand())
 	return c
 }
 
 func (cmd configCommand) newSetCommand() *cobra.Command {
 	dry := false
 	set := &cobra.Command{
-		Use: "set PATH VALUE", Short: "change or add one value in the configuration file; comments stay", Args: cobra.ExactArgs(2),
+		Use: "set PATH [VALUE]", Short: "change or add one value in the configuration file; comments stay", Args: cobra.RangeArgs(1, 2),
 		Long: "Change or add one value in the configuration file, such as agents.ada.model.name gpt-5-mini, and show what changed. Everything else stays as it is, comments too. " +
-			"A change that leaves something wrong is refused. A running program takes it over by itself. trestle config undo takes it back; the last five changes are kept in the data folder.",
-		RunE: func(_ *cobra.Command, args []string) error { return cmd.setValue(args[0], args[1], dry) },
+			"A credential, such as model.api_key, is asked for, or read from stdin, and written into " + config.EnvFile + " beside the file. " +
+			"A change that leaves something wrong is refused. A running program takes it over by itself. trestle config undo takes it back; the last five changes are kept in the data folder, and credentials are not.",
+		RunE: func(c *cobra.Command, args []string) error { return cmd.setValue(c.Context(), args, dry) },
 	}
 	set.Flags().BoolVar(&dry, "dry-run", false, "show what would change, and change nothing")
 	return set
 }
 
+func (cmd configCommand) newUnsetCommand() *cobra.Command {
+	dry := false
+	unset := &cobra.Command{
+		Use: "unset PATH", Short: "remove one value from the configuration file, so that its default counts", Args: cobra.ExactArgs(1),
+		Long: "Remove one value from the configuration file, so that its default counts, and show what changed. A comment on its line goes with it; trestle config undo takes it back.",
+		RunE: func(_ *cobra.Command, args []string) error {
+			p, err := cmd.editor().Remove(args[0])
+			return cmd.write("config unset "+args[0], p, err, dry)
+		},
+	}
+	unset.Flags().BoolVar(&dry, "dry-run", false, "show what would change, and change nothing")
+	return unset
+}
+
 func (cmd configCommand) newUndoCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "undo", Short: "take back the last change of trestle config set", Args: cobra.NoArgs,
+		Use: "undo", Short: "take back the last change of the configuration file", Args: cobra.NoArgs,
+		Long: "Take back the last change that trestle config set, trestle config unset or the console made of the configuration file.",
 		RunE: func(*cobra.Command, []string) error { return cmd.undoChange() },
 	}
 }
 
-// changedConfig is the answer of `config set` and `config undo`.
-type changedConfig struct {
-	File    string   `json:"file"`
-	Line    int      `json:"line"` // of the first change, from 1
-	Path    string   `json:"path"`
-	Removed []string `json:"removed"` // lines
-	Added   []string `json:"added"`   // lines
-	Written bool     `json:"written"`
-	Restart bool     `json:"restart"` // a running program takes it over at its next start
+func (cmd configCommand) editor() config.FileEditor {
+	return config.FileEditor{Source: cmd.source(), Load: cmd.loadFrom}
 }
 
-// newChangedConfig compares two texts of a file that differ in one place.
-func newChangedConfig(file, path, before, after string) changedConfig {
-	was, now := strings.SplitAfter(before, "\n"), strings.SplitAfter(after, "\n")
-	same := 0
-	for same < min(len(was), len(now)) && was[same] == now[same] {
-		same++
-	}
-	was, now = was[same:], now[same:]
-	for len(was) > 0 && len(now) > 0 && was[len(was)-1] == now[len(now)-1] {
-		was, now = was[:len(was)-1], now[:len(now)-1]
-	}
-	lines := func(all []string) []string {
-		out := []string{}
-		for _, l := range all {
-			if l != "" {
-				out = append(out, strings.TrimRight(l, "\r\n"))
-			}
-		}
-		return out
-	}
-	return changedConfig{File: file, Line: same + 1, Path: path, Removed: lines(was), Added: lines(now), Restart: config.ReadAtStart(path)}
+// changedConfig is the answer of the commands that change the configuration.
+type changedConfig struct {
+	File     string   `json:"file"`
+	Line     int      `json:"line"` // of the first change, from 1
+	Path     string   `json:"path"`
+	Removed  []string `json:"removed"`            // lines
+	Added    []string `json:"added"`              // lines
+	Variable string   `json:"variable,omitempty"` // that a credential is written as, beside the file
+	Written  bool     `json:"written"`
+	Restart  bool     `json:"restart"` // a running program takes it over at its next start
+}
+
+func newChangedConfig(path string, d config.FileDiff) changedConfig {
+	return changedConfig{File: d.File, Line: d.Line, Path: path, Removed: d.Removed, Added: d.Added, Restart: d.Restart}
 }
 
 // writeTo writes the change as people read it.
 func (c changedConfig) writeTo(w io.Writer) {
-	fmt.Fprintf(w, "%s:%d\n", c.File, c.Line)
+	if len(c.Removed)+len(c.Added) > 0 {
+		fmt.Fprintf(w, "%s:%d\n", c.File, c.Line)
+	}
 	for _, l := range c.Removed {
 		fmt.Fprintln(w, "- "+l)
 	}
 	for _, l := range c.Added {
 		fmt.Fprintln(w, "+ "+l)
+	}
+	if c.Variable != "" {
+		fmt.Fprintf(w, "%s: %s\n", config.EnvFile, c.Variable)
 	}
 	switch {
 	case !c.Written:
@@ -122,42 +129,38 @@ func (c changedConfig) writeTo(w io.Writer) {
 	}
 }
 
-// setValue changes one value of the file.
-func (cmd configCommand) setValue(path, value string, dry bool) error {
-	wrong := func(what, remedy string) error {
-		return &apperr.Error{What: what, Where: "config set " + path, Remedy: remedy, Code: apperr.Failed}
-	}
-	if config.IsSecretKey(path) && !strings.HasPrefix(value, "${") {
-		return wrong("a credential has no place in the file", "write NAME=… into "+config.EnvFile+" beside it, for its owner alone (mode 0600), and set "+path+" to '${NAME}'")
-	}
-	from := cmd.source()
-	was, wasErr := cmd.loadFrom(from)
+// setValue changes one value of the file, or a credential beside it.
+func (cmd configCommand) setValue(ctx context.Context, args []string, dry bool) error {
+	path, where := args[0], "config set "+args[0]
 	switch {
-	case was == nil:
-		return wasErr
-	case was.Path == "":
-		return wrong("there is no configuration file", "trestle init writes one")
+	case len(args) == 2:
+		p, err := cmd.editor().Set(path, args[1])
+		return cmd.write(where, p, err, dry)
+	case !config.IsSecretKey(path):
+		return &apperr.Error{What: "a value is missing", Where: where, Remedy: "write it behind the path; only a credential is asked for", Code: apperr.Usage}
 	}
-	file := was.FullPath()
-	raw, err := os.ReadFile(file)
+	secret, err := cmd.question(ctx, where, bufio.NewReader(cmd.In), path+": ", true)
 	if err != nil {
-		return wrong("the file cannot be read: "+err.Error(), "run it as the user who owns the file")
+		return err
 	}
-	before := string(raw)
-	after, err := config.SetValue(before, path, value)
+	p, err := cmd.editor().SetSecret(path, secret)
+	return cmd.write(where, p, err, dry)
+}
+
+// write shows a change, and writes it unless dry.
+func (cmd configCommand) write(where string, p config.ProposedChange, err error, dry bool) error {
+	wrong := func(what, remedy string) error {
+		return &apperr.Error{What: what, Where: where, Remedy: remedy, Code: apperr.Failed}
+	}
 	if no, ok := errors.AsType[*config.EditError](err); ok {
 		return wrong(no.What, no.Remedy)
 	} else if err != nil {
 		return err
 	}
-	from.Text = &after
-	now, nowErr := cmd.loadFrom(from)
-	if worse := newFindings(config.ListFindings(was, wasErr), config.ListFindings(now, nowErr)); len(worse) > 0 {
-		return wrong("with that value something is wrong: "+worse[0].What, worse[0].Do)
-	}
-	change := newChangedConfig(was.Path, path, before, after)
-	if !dry && before != after {
-		if err := config.WriteChange(was.Data, config.FileChange{File: file, Path: path, Before: before, After: after, At: time.Now().UTC()}); err != nil {
+	change := newChangedConfig(p.Path, p.Diff)
+	change.Variable = p.Variable
+	if !dry && (p.Before != p.After || p.Variable != "") {
+		if err := cmd.editor().Write(p, time.Now().UTC()); err != nil {
 			change.writeTo(cmd.Err)
 			return wrong(err.Error(), "change it in the file, as shown")
 		}
@@ -166,29 +169,15 @@ func (cmd configCommand) setValue(path, value string, dry bool) error {
 	return cmd.answer(change, change.writeTo)
 }
 
-// newFindings returns the findings of a changed file that were not there before. Warnings are
-// none: they are shown by config check.
-func newFindings(before, after []config.CheckFinding) (worse []config.CheckFinding) {
-	for _, f := range after {
-		same := func(g config.CheckFinding) bool { return g.What == f.What && g.Entry == f.Entry && g.Level == f.Level }
-		if f.Level != config.LevelWarn && !slices.ContainsFunc(before, same) {
-			worse = append(worse, f)
-		}
-	}
-	return worse
-}
-
 // undoChange takes back the last change.
 func (cmd configCommand) undoChange() error {
-	c, err := cmd.load()
-	if c == nil || c.Path == "" {
-		return errors.Join(err, &apperr.Error{What: "there is no configuration file", Where: "config undo", Remedy: "trestle init writes one", Code: apperr.Failed})
-	}
-	last, err := config.UndoChange(c.Data, c.FullPath())
-	if err != nil {
+	last, diff, err := cmd.editor().Undo()
+	if no, ok := errors.AsType[*config.EditError](err); ok {
+		return &apperr.Error{What: no.What, Where: "config undo", Remedy: no.Remedy, Code: apperr.Failed}
+	} else if err != nil {
 		return &apperr.Error{What: err.Error(), Where: "config undo", Remedy: "change the file yourself", Code: apperr.Failed}
 	}
-	change := newChangedConfig(c.Path, last.Path, last.After, last.Before)
+	change := newChangedConfig(last.Path, diff)
 	change.Written = true
 	return cmd.answer(change, change.writeTo)
 }

@@ -435,14 +435,20 @@ func (s *initWizard) enough(what string) error {
 	return &apperr.Error{What: what + ", and nothing was written", Where: "init", Remedy: "run trestle init again with the right one", Code: apperr.Failed}
 }
 
-// question asks one thing and returns the answer. The end of a file or pipe is an empty answer;
-// on a terminal it ends the setup, as a signal does. What is secret is not shown on a terminal
-// while it is typed.
+// question asks one thing and returns the answer, see [Environment.question].
 func (s *initWizard) question(ctx context.Context, text string, secret bool) (string, error) {
-	s.talk("%s", text)
-	file, _ := s.In.(*os.File)
-	typed := s.input() == inputTerminal
-	read := func() (string, error) { return s.answers.ReadString('\n') }
+	return s.Environment.question(ctx, "init", s.answers, text, secret)
+}
+
+// question asks one thing for a command and returns the answer. The end of a file or pipe is an empty
+// answer; on a terminal it ends the command, as a signal does. What is secret is not shown on a
+// terminal while it is typed.
+func (env *Environment) question(ctx context.Context, command string, answers *bufio.Reader, text string, secret bool) (string, error) {
+	talk := func(format string, args ...any) { fmt.Fprintf(env.hidden().Writer(env.Err), format, args...) }
+	talk("%s", text)
+	file, _ := env.In.(*os.File)
+	typed := env.input() == inputTerminal
+	read := func() (string, error) { return answers.ReadString('\n') }
 	if typed {
 		before, err := term.GetState(int(file.Fd()))
 		if err != nil {
@@ -466,15 +472,15 @@ func (s *initWizard) question(ctx context.Context, text string, secret bool) (st
 		done <- reading{line, err}
 	}()
 	stopped := func() (string, error) {
-		s.talk("\n")
-		return "", &apperr.Error{What: "stopped, and nothing was written", Where: "init", Remedy: "run trestle init again", Code: apperr.Interrupted}
+		talk("\n")
+		return "", &apperr.Error{What: "stopped, and nothing was written", Where: command, Remedy: "run trestle " + command + " again", Code: apperr.Interrupted}
 	}
 	select {
 	case <-ctx.Done():
 		return stopped()
 	case r := <-done:
 		if !typed || secret {
-			s.talk("\n")
+			talk("\n")
 		}
 		if errors.Is(r.err, io.EOF) {
 			if typed {
