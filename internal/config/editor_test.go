@@ -19,6 +19,7 @@ type editedInstall struct {
 }
 
 func newEditedInstall(t *testing.T, text, env string) editedInstall {
+	t.Helper()
 	dir := t.TempDir()
 	testutil.OK(t, os.WriteFile(filepath.Join(dir, DefaultFile), []byte(text), 0o600))
 	lookup, environ := environment(env)

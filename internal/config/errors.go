@@ -94,6 +94,9 @@ func maskValues(line string) string {
 	})
 }
 
+// MaskLine returns a line of a configuration file without values that may be credentials.
+func MaskLine(line string) string { return strings.TrimRight(maskValues(line), " ") }
+
 func isPublicKey(key string) bool {
 	return slices.Contains(publicKeys, key) || slices.ContainsFunc(settingKeys, func(k settingKey) bool {
 		return k.name == key || strings.HasSuffix(k.name, "."+key)

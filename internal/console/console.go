@@ -19,6 +19,7 @@ type Options struct {
 	Process  Process
 	Jobs     Jobs
 	Settings Settings
+	Editor   SettingsDesk
 	Prompts  Prompts
 	Live     EventSource
 	Desk     ToolDesk

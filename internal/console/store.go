@@ -477,9 +477,11 @@ type Message struct {
 
 // A SettingRow is one key of the configuration.
 type SettingRow struct {
-	Path   string `json:"path"`
-	Value  string `json:"value"`
-	Origin string `json:"origin"`
+	Path    string `json:"path"`
+	Value   string `json:"value"`
+	Origin  string `json:"origin"`
+	Meaning string `json:"meaning"` // what it is for
+	Default string `json:"default"`
 }
 
 // A ManifestUse is a version of the acts with the time of its use. Its acts are nil

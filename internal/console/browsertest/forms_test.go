@@ -16,9 +16,11 @@ func TestFormsOfPagesAreServed(t *testing.T) {
 		{"/spaces/" + string(l.Space), `form[action$="/mute"]`, "mute ada, lifted false"},
 		{"/problems", `form[action$="/ack"]`, "quiet 3"},
 		{"/runs/" + string(l.Closed), `form[action$="/rehearse"]`, "rehearse  0 []"},
+		{"/settings/change?path=admit", `form[action="/settings/change"]`, "propose admit pairing"},
+		{"/settings/change?path=model.api_key", `form[action="/settings/change"]`, "apply model.api_key k"},
 	} {
 		b.visit(s.server.URL + c.page)
-		b.run("window.before = true; document.querySelector(`"+c.form+"`).requestSubmit()", nil)
+		b.run("window.before = true; for (const f of document.querySelectorAll('input[type=password]')) f.value = 'k'; document.querySelector(`"+c.form+"`).requestSubmit()", nil)
 		var text string
 		for range 1000 { // each waits until a page that is on its way has come
 			if b.run(`return window.before ? "" : document.body.innerText.slice(0, 200)`, &text); text != "" {

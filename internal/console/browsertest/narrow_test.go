@@ -19,7 +19,7 @@ func TestLongWordsDoNotWidenANarrowPage(t *testing.T) {
 	run := "/runs/" + string(l.Closed)
 	for _, path := range []string{
 		"/", "/chat", "/chat/home", "/figures", "/spaces", "/spaces/" + string(l.Space), "/uplinks", "/minds", "/minds/ada/home", "/memory", "/memory/ada/home", "/runs", run, run + "/steps/1",
-		"/tools", "/approvals", "/people", "/denials", "/prompts", "/prompts/tags@1", "/live", "/jobs", "/problems", "/settings", "/search?q=" + strings.Repeat("e", 300),
+		"/tools", "/approvals", "/people", "/denials", "/prompts", "/prompts/tags@1", "/live", "/jobs", "/problems", "/settings", "/settings?all=1", "/settings/change?path=agents.ada.persona", "/settings/change?path=admit", "/search?q=" + strings.Repeat("e", 300),
 	} {
 		b.visit(s.server.URL + path)
 		var is int

@@ -111,6 +111,7 @@ func TestNothingAnybodyWroteRuns(t *testing.T) {
 func lists() []string {
 	return []string{
 		"/", "/spaces", "/people", "/uplinks?window=1h", "/uplinks?window=7d", "/minds", "/minds/ada/home", "/memory", "/memory/ada/home?limit=500", "/runs", "/runs?limit=500", "/tools", "/approvals", "/denials?limit=500", "/prompts", "/live", "/jobs", "/problems", "/settings",
+		"/settings?all=1", "/settings?find=%22%3E%3Cscript%3Emarked()%3C/script%3E", "/settings/change?path=%22%3E%3Cscript%3Emarked()%3C/script%3E", "/settings/change?path=admit",
 		"/runs?stop=%22%3E%3Cscript%3Emarked()%3C/script%3E&agent=%22onfocus%3Dmarked()&since=%3Csvg/onload%3Dmarked()%3E", "/memory/ada/home?words=%22%3E%3Cimg%20src%3Dx%20onerror%3Dmarked()%3E&reader=%22onfocus%3Dmarked()", "/denials?agent=%22%3E%3Cimg%20src%3Dx%20onerror%3Dmarked()%3E&since=x",
 		"/live?type=%22%3E%3Cscript%3Emarked()%3C/script%3E,gate_decision", "/nothing/%3Cscript%3Emarked()%3C/script%3E", "/uplinks?space=%22%3E%3Cscript%3Emarked()%3C/script%3E",
 		"/figures", "/figures?range=day&space=%22%3E%3Cscript%3Emarked()%3C/script%3E&agent=%22onfocus%3Dmarked()&platform=%3Csvg/onload%3Dmarked()%3E",

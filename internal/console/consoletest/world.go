@@ -35,6 +35,8 @@ type ConsoleWorld struct {
 	Store   *sqlstore.Store
 	Bus     *inproc.EventBus
 	Program *FakeProgram
+	// Settings is the configuration file.
+	Settings *FakeSettings
 	// Prompts are the versions of what agents are told; its folder is that of the world.
 	Prompts *PromptShelf
 	// Offered are the acts that runs are offered from now on.
@@ -59,6 +61,7 @@ type ConsoleWorld struct {
 func Open(tb testing.TB) *ConsoleWorld {
 	tb.Helper()
 	w := &ConsoleWorld{t: tb, Bus: &inproc.EventBus{After: 1000, Keep: 64}, Program: &FakeProgram{}, Offered: Acts(), Signs: make(chan console.ChatSign, 64)}
+	w.Settings = &FakeSettings{Program: w.Program}
 	store, err := sqlite.Open(tb.Context(), sqlite.Options{Dir: tb.TempDir(), NewID: w.mint})
 	w.ok(err)
 	tb.Cleanup(func() {
@@ -69,7 +72,7 @@ func Open(tb testing.TB) *ConsoleWorld {
 	w.Store = store
 	w.Prompts = &PromptShelf{prompts.PromptRegistry{Folder: tb.TempDir(), Reader: store.Prompts()}, store.Prompts()}
 	o := console.Options{
-		Store: store.Console(), Figures: store.Figures(), Keys: store.Keys(), Process: w.Program, Jobs: longWork{store.Jobs(), store.Jobs()}, Settings: w.Program, Live: stream{w.Bus}, Desk: w.Program, People: w.Program, Agents: w.Program, Prompts: w.Prompts,
+		Store: store.Console(), Figures: store.Figures(), Keys: store.Keys(), Process: w.Program, Jobs: longWork{store.Jobs(), store.Jobs()}, Settings: w.Program, Live: stream{w.Bus}, Desk: w.Program, People: w.Program, Agents: w.Program, Prompts: w.Prompts, Editor: w.Settings,
 		Rehearse: w.Program.rehearse, Chat: chatDesk{w}, ReasonWords: func(reason string) string { return "it is " + reason }, OpenFile: openFile,
 		PersonTools: http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) { fmt.Fprint(rw, console.AccessOf(r.Context()).As) }),
 		Grant: func(_ context.Context, q console.TokenRequest) (console.PersonAccess, error) {

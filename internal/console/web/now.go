@@ -129,16 +129,3 @@ func (site *Site) pageProblems(r *http.Request) (view, error) {
 	open, err := site.Process.Problems(r.Context())
 	return &problemsPage{pageLayout{Title: "Problems", Terminal: "trestle problems"}, open}, err
 }
-
-type settingsPage struct {
-	pageLayout
-	Rows   []console.SettingRow
-	Tokens []console.Key
-}
-
-func (site *Site) pageSettings(r *http.Request) (view, error) {
-	p := &settingsPage{pageLayout: pageLayout{Title: "Settings", Terminal: "trestle config show --all --origin"}, Rows: site.Settings.Rows()}
-	var err error
-	p.Tokens, err = site.Keys.ListKeys(r.Context(), console.KeyToken)
-	return p, err
-}

@@ -59,7 +59,7 @@ var staticFiles embed.FS
 // Routes returns the routes of the pages and of the files that they load.
 func (site *Site) Routes() []console.Route {
 	runs, minds, desk, missions, figures := runPages{site}, mindPages{site}, deskPages{site}, missionPages{site}, figurePages{site}
-	control, chat, rehearsal := controlPages{desk}, chatPages{site}, rehearsalPages{site, new(sync.Mutex)}
+	control, settings, chat, rehearsal := controlPages{desk}, settingPages{desk}, chatPages{site}, rehearsalPages{site, new(sync.Mutex)}
 	return []console.Route{
 		{Pattern: "GET /static/{file}", Access: console.ForAnyone, Handle: site.serveStatic},
 		{Pattern: "GET /{$}", Access: console.ForCredential, Handle: site.page("now", site.pageNow)},
@@ -104,7 +104,10 @@ func (site *Site) Routes() []console.Route {
 		{Pattern: "GET /jobs/{id}", Access: console.ForCredential, Handle: site.page("jobs", site.pageJob)},
 		{Pattern: "POST /jobs/{id}/{verb}", Access: console.ForCredential, Handle: site.pageChangeJob},
 		{Pattern: "GET /problems", Access: console.ForCredential, Handle: site.page("problems", site.pageProblems)},
-		{Pattern: "GET /settings", Access: console.ForCredential, Handle: site.page("settings", site.pageSettings)},
+		{Pattern: "GET /settings", Access: console.ForCredential, Handle: site.page("settings", settings.pageSettings)},
+		{Pattern: "GET /settings/change", Access: console.ForCredential, Handle: site.page("setting", settings.pageSetting)},
+		{Pattern: "POST /settings/change", Access: console.ForCredential, Handle: settings.pageChangeSetting},
+		{Pattern: "POST /settings/undo", Access: console.ForCredential, Handle: settings.pageUndoSetting},
 		{Pattern: "GET /search", Access: console.ForCredential, Handle: site.page("search", site.pageSearch)},
 		{Pattern: "GET /", Access: console.ForCredential, Handle: site.respond.NotFound},
 	}
@@ -187,7 +190,7 @@ func (site *Site) parseTemplates() map[string]*template.Template {
 	all := map[string]*template.Template{}
 	for _, name := range []string{
 		"login", "opened", "missing", "now", "figures", "chats", "chat", "spaces", "space", "uplinks", "minds", "mind", "memory", "frame", "runs", "run", "rehearsal", "missions", "mission", "prompts", "prompt",
-		"tools", "approvals", "people", "denials", "live", "jobs", "problems", "settings", "search",
+		"tools", "approvals", "people", "denials", "live", "jobs", "problems", "settings", "setting", "search",
 	} {
 		all[name] = template.Must(template.Must(shared.Clone()).ParseFS(templateFiles, "templates/"+name+".html"))
 	}

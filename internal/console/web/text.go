@@ -32,6 +32,7 @@ func (site *Site) templateFuncs() template.FuncMap {
 		"percent": console.Percent[int], "percent64": console.Percent[int64],
 		"coded":         coded,
 		"markdown":      pageMarkdown,
+		"meaning":       func(text string) template.HTML { return pageMarkdown(documentLink.ReplaceAllString(text, "$1")) },
 		"next":          func(seq int64) int64 { return seq + 1 },
 		"money":         func(v float64) string { return fmt.Sprintf("%.4f", v) },
 		"stopClass":     stopClass,

@@ -18,6 +18,7 @@ import (
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/buildinfo"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/control"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/server"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/settingsdesk"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/storeopen"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/terminal"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
@@ -78,6 +79,7 @@ func (cmd runCommand) serve(ctx context.Context) error {
 	s.Manager = systemd.New(cmd.Lookup, os.Getpid())
 	reload, forget := reloadAsked(input)
 	defer forget()
+	s.Editor = settingsdesk.New(cmd.source(), cmd.loadFrom, s.Config)
 	s.Reloader = server.NewReloader(s.AccountManager, cmd.source(), cmd.loadFrom, reload)
 	switch {
 	case len(conf.Adapters) == 0 && !alone && len(conf.Roles) == 0:

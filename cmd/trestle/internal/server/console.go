@@ -40,7 +40,7 @@ func newEventBus() *inproc.EventBus {
 func (s *Server) newConsole() *console.Console {
 	rooms := persontools.Rooms{Store: s.Store.Shell(), Shell: s.shell, Settings: s.shellSettings, NewID: s.Mint, Notify: s.notifyAccount, Logger: s.Log}
 	o := console.Options{
-		Store: s.Store.Console(), Figures: s.Store.Figures(), Keys: s.Store.Keys(), Process: consoleBackend{s}, Jobs: jobsBackend{s.Store.Jobs(), s}, Settings: ConsoleSettings{s.Config, s.keyOf, s.told}, Live: liveEvents{s.Bus}, Desk: toolDesk{s}, People: admissionDesk{s}, Agents: agentControl{s},
+		Store: s.Store.Console(), Figures: s.Store.Figures(), Keys: s.Store.Keys(), Process: consoleBackend{s}, Jobs: jobsBackend{s.Store.Jobs(), s}, Settings: ConsoleSettings{s.Config, s.keyOf, s.told}, Editor: s.Editor, Live: liveEvents{s.Bus}, Desk: toolDesk{s}, People: admissionDesk{s}, Agents: agentControl{s},
 		Rehearse: s.rehearse, Chat: chatDesk{s}, ReasonWords: commands.ReasonWords, OpenFile: chatDesk{s}.openMessageFile,
 		PersonTools: rooms.Handler(), Grant: s.grantAccess, Prompts: s.promptAccess(),
 		Tools: s.shell.Catalogue().Manifest, Answers: s.answerCommand, Metrics: s.telemetry.Metrics(), Access: s.access, Logger: s.Log,
@@ -290,7 +290,8 @@ type ConsoleSettings struct {
 func (s ConsoleSettings) Rows() []console.SettingRow {
 	var rows []console.SettingRow
 	for _, r := range s.Current().Rows(config.ShowOptions{All: true}) {
-		rows = append(rows, console.SettingRow{Path: r.Path, Value: r.Value, Origin: r.Origin})
+		about, _ := config.DescribeKey(r.Path)
+		rows = append(rows, console.SettingRow{Path: r.Path, Value: r.Value, Origin: r.Origin, Meaning: about.Meaning, Default: about.Default})
 	}
 	return rows
 }

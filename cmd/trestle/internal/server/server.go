@@ -20,6 +20,7 @@ import (
 	"github.com/trestle-bridge/trestle/activity"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/control"
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/settingsdesk"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/storeopen"
 	"github.com/trestle-bridge/trestle/internal/config"
 	"github.com/trestle-bridge/trestle/internal/console"
@@ -51,7 +52,9 @@ type Server struct {
 	Answers func(ctx context.Context, s *Server, command string, q url.Values) (any, error)
 	// Rehearse rehearses a run for the console. Default: none can be rehearsed there.
 	Rehearse func(ctx context.Context, s *Server, q console.RehearsalRequest) (console.RehearsedRun, error)
-	lost     chan error // receives one error when the store is given to others
+	// Editor changes the configuration file for the console. Default: nothing can be changed there.
+	Editor console.SettingsDesk
+	lost   chan error // receives one error when the store is given to others
 }
 
 // NewServer prepares a process; nothing is opened.
@@ -61,6 +64,7 @@ func NewServer(c *config.Config, log *slog.Logger, lines io.Writer, platforms bo
 		AccountManager: accounts, accessManager: &accessManager{accounts},
 		processMonitor: &processMonitor{AccountManager: accounts, Boot: newStartupReporter(lines), Ready: make(chan struct{})},
 		platforms:      platforms, lost: make(chan error, 1),
+		Editor: settingsdesk.New(config.LoadOptions{}, func(config.LoadOptions) (*config.Config, error) { return new(config.Config), nil }, accounts.Config),
 	}
 }
 
