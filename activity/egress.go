@@ -75,6 +75,8 @@ type EgressOptions struct {
 	// none, and only their names are told.
 	Files media.FileIndex
 	Blobs media.BlobStore
+	// Speaker makes recordings of what agents say. Default: nothing is spoken.
+	Speaker MessageSpeaker
 	// OwnsAccount reports whether the account is still this process's to send for: one that
 	// stood still may have been given up by others and not have heard of it. While it
 	// is not, nothing leaves. Default: it always is.

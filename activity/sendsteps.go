@@ -90,7 +90,8 @@ func missingTarget(op string) error {
 }
 
 // sendSteps posts the words part by part, and behind them each file as a message of
-// its own: so the words can be edited whatever a platform makes of a caption.
+// its own: so the words can be edited whatever a platform makes of a caption. A recording of the
+// words is the last.
 func (e *stepBuilder) sendSteps(ctx context.Context, a spaces.Action) ([]sendStep, error) {
 	var parts []string
 	unmasked := ""
@@ -133,6 +134,9 @@ func (e *stepBuilder) sendSteps(ctx context.Context, a spaces.Action) ([]sendSte
 			return nil, err
 		}
 		steps, answered = append(steps, s), ""
+	}
+	if e.speaks(ctx, a) {
+		steps = append(steps, e.speakStep(at, len(steps)))
 	}
 	return steps, nil
 }

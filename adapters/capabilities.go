@@ -141,6 +141,9 @@ type OutgoingFile struct {
 	MIME string
 	// Open gives the bytes from the beginning, once for every attempt; the caller closes.
 	Open func(ctx context.Context) (io.ReadCloser, error)
+	// Spoken is how long it lasts, of a recording in Ogg Opus of what the message says, which is shown as
+	// a voice message where the platform has them. Zero: it is any other file.
+	Spoken time.Duration
 }
 
 // A FileSender takes [OutgoingMessage.Files]. At least one file a post is taken.

@@ -6,11 +6,15 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/trestle-bridge/trestle/adapters"
 	"github.com/trestle-bridge/trestle/adapters/discord"
+	"github.com/trestle-bridge/trestle/adapters/fake"
+	fakediscord "github.com/trestle-bridge/trestle/adapters/fake/discord"
 	"github.com/trestle-bridge/trestle/internal/testutil"
 )
 
@@ -153,6 +157,30 @@ func TestFilesThatDiscordDoesNotTakeAreNotSent(t *testing.T) {
 		}
 		if sent := w.room.Sent(w.bot); len(sent) != 1 {
 			t.Errorf("%d messages were sent, want one", len(sent))
+		}
+	})
+}
+
+// A recording of what was said is a voice message, and a file where the channel takes none.
+func TestARecordingIsAVoiceMessage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := open(t)
+		file := adapters.OutgoingFile{Name: "voice.ogg", MIME: "audio/ogg", Spoken: 1500 * time.Millisecond, Open: func(context.Context) (io.ReadCloser, error) {
+			return io.NopCloser(strings.NewReader("OggS")), nil
+		}}
+		send := func() fakediscord.SentMessage {
+			t.Helper()
+			_, err := w.client.Send(t.Context(), adapters.OutgoingMessage{Chat: w.room.ID.String(), Text: "words", Files: []adapters.OutgoingFile{file}})
+			testutil.OK(t, err)
+			sent := w.room.Sent(w.bot)
+			return sent[len(sent)-1]
+		}
+		if m := send(); m.Flags&(1<<13) == 0 || m.Content != "" || len(m.Files) != 1 {
+			t.Errorf("sent %+v", m)
+		}
+		w.Fault(fake.CallFault{Method: "create message", Do: fake.Refuse, Status: 400, Description: `{"code":50173,"message":"You cannot send voice messages in this channel."}`, Times: 1})
+		if m := send(); m.Flags&(1<<13) != 0 || m.Content != "words" || len(m.Files) != 1 || len(w.room.Sent(w.bot)) != 2 {
+			t.Errorf("sent %+v", m)
 		}
 	})
 }

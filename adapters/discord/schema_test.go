@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
 
@@ -113,12 +114,15 @@ func everyRequest(t *testing.T, w *world) {
 	file := adapters.OutgoingFile{Name: "list.txt", MIME: "text/plain", Open: func(context.Context) (io.ReadCloser, error) {
 		return io.NopCloser(bytes.NewReader([]byte("milk"))), nil
 	}}
+	recording := file
+	recording.Name, recording.MIME, recording.Spoken = "voice.ogg", "audio/ogg", 1500*time.Millisecond
 	receipts := map[string]adapters.Receipt{}
 	for name, p := range map[string]adapters.OutgoingMessage{
 		"plain":   {Text: "hello @Kai", Key: "a key of any length whatever, longer than a nonce", Mentions: []adapters.Person{kai}},
 		"answer":  {Text: "yes", ReplyTo: button.String()},
 		"thread":  {Text: "inside", Thread: thread.ID.String()},
 		"file":    {Text: "the list", Key: "f", Files: []adapters.OutgoingFile{file}},
+		"spoken":  {Text: "heard", Files: []adapters.OutgoingFile{recording}},
 		"face":    {Text: "I am Max", Face: face},
 		"both":    {Text: "in the thread", Face: face, Thread: thread.ID.String(), Files: []adapters.OutgoingFile{file}},
 		"buttons": {Text: "Shall I?", Choices: []adapters.ChoiceButton{{Label: "Yes", Value: "yes"}, {Label: "No", Value: "no"}}},

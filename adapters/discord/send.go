@@ -54,6 +54,8 @@ type outgoing struct {
 	Allowed   allowed    `json:"allowed_mentions"`
 	Flags     int        `json:"flags"`
 	Reference *reference `json:"message_reference,omitempty"`
+	// Attachments tell of files what is not in them; empty: nothing.
+	Attachments []voiceAttachment `json:"attachments,omitempty"`
 	// Components are the buttons below it.
 	Components []discordgo.ActionsRow `json:"components,omitempty"`
 }
@@ -124,7 +126,10 @@ func (c *messageSender) sendOwn(ctx context.Context, p adapters.OutgoingMessage,
 	}
 	var sent sentMessage
 	r := channelRoute("create message", http.MethodPost, ch.ID, "/messages")
-	err := c.post(ctx, r, out, p.Files, &sent)
+	err := c.post(ctx, r, out.spoken(p.Files), p.Files, &sent)
+	if len(p.Files) > 0 && p.Files[0].Spoken > 0 && adapters.KindOf(err).Permanent() { // it is a file then
+		err = c.post(ctx, r, out, p.Files, &sent)
+	}
 	if out.Reference != nil && unanswerable(err) {
 		out.Reference = nil
 		err = c.post(ctx, r, out, p.Files, &sent)

@@ -57,7 +57,30 @@ func (c *messageSender) post(ctx context.Context, r route, body any, files []ada
 	return c.exchange(ctx, r, form.FormDataContentType(), b.Bytes(), into)
 }
 
-// addJSON adds the message itself. Files need no list of their own: those with a
+// A voiceAttachment is what Discord wants to know of a voice message
+// (docs.discord.com/developers/resources/message#attachment-object).
+type voiceAttachment struct {
+	ID       int     `json:"id,string"` // the number of the file
+	Filename string  `json:"filename"`
+	Seconds  float64 `json:"duration_secs"`
+	Waveform []byte  `json:"waveform"` // up to 256 samples from silence to 255; JSON has them as base64
+}
+
+// isVoiceMessage marks a message that is a recording and has no words.
+const isVoiceMessage = 1 << 13
+
+// spoken returns the message as a voice message, if its only file is one. Its waveform is even: it is
+// only drawn.
+func (o outgoing) spoken(files []adapters.OutgoingFile) outgoing {
+	if len(files) != 1 || files[0].Spoken <= 0 {
+		return o
+	}
+	o.Content, o.Flags, o.Components = "", o.Flags|isVoiceMessage, nil
+	o.Attachments = []voiceAttachment{{Filename: files[0].Name, Seconds: files[0].Spoken.Seconds(), Waveform: bytes.Repeat([]byte{128}, 64)}}
+	return o
+}
+
+// addJSON adds the message itself. Files need no list of their own, unless they are voice messages: those with a
 // number in their field's name are attached.
 func addJSON(form *multipart.Writer, body any) error {
 	raw, err := json.Marshal(body)

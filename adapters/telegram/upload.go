@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
+	"strconv"
 	"strings"
 
 	tgbotapi "github.com/go-telegram-bot-api/telegram-bot-api/v5"
@@ -52,6 +54,10 @@ func (c *Client) sendFile(ctx context.Context, p adapters.OutgoingMessage) (adap
 	params["caption"] = params["text"]
 	delete(params, "text")
 	f := p.Files[0]
+	if f.Spoken > 0 { // people hear what it is
+		delete(params, "caption")
+		params["duration"] = strconv.Itoa(int(math.Ceil(f.Spoken.Seconds())))
+	}
 	content, err := read(ctx, f)
 	if err != nil {
 		return adapters.Receipt{}, err

@@ -68,6 +68,22 @@ func TestFilesGoAlongAsWhatTheyAre(t *testing.T) {
 	})
 }
 
+// A recording of what was said has no words below it.
+func TestARecordingIsAVoiceMessage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := open(t)
+		chat := w.NewGroup("g", w.kai)
+		chat.Adds(w.kai, w.bot)
+		file := fileOf("voice.ogg", "audio/ogg", "OggS")
+		file.Spoken = 1200 * time.Millisecond
+		_, err := w.client.Send(t.Context(), adapters.OutgoingMessage{Chat: strconv.FormatInt(chat.ID(), 10), Text: "words", Files: []adapters.OutgoingFile{file}})
+		sent := chat.Sent()
+		if err != nil || len(sent) != 1 || sent[0].Text != "" || sent[0].File.Kind != "voice" {
+			t.Errorf("sent %+v, %v", sent, err)
+		}
+	})
+}
+
 // DELIVERY 2.4: what becomes of an upload is judged like any other send.
 func TestEveryOutcomeOfAnUploadHasItsKind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -41,7 +41,7 @@ var rows = []row{
 	{"activity/access", []string{"adapters", "spaces"}, "who may talk is decided on updates and stored approvals"},
 	{"activity/commands", []string{"internal/money", "adapters", "spaces", "internal/textformat", "internal/timezone"}, "a chat command is parsed and answered without a model"},
 	{"activity/media", []string{"adapters", "spaces", "internal/failpoint", "internal/retry"}, "files are downloaded and transcribed beside the path of a message"},
-	{"activity", []string{"adapters", "spaces", "activity/access", "activity/commands", "activity/media", "internal/failpoint", "internal/retry"}, "the only package that knows both worlds, so the only one that translates"},
+	{"activity", []string{"adapters", "adapters/markup", "spaces", "activity/access", "activity/commands", "activity/media", "internal/failpoint", "internal/retry"}, "the only package that knows both worlds, so the only one that translates"},
 	{"internal/cron", nil, "when something recurs has nothing to do with what it is"},
 	{"hud/recall", []string{"spaces"}, "retrieval is a pure function of chats and a query; it renders nothing"},
 	{"hud", []string{"adapters/markup", "spaces", "hud/recall", "internal/textformat"}, "the view is a pure function of the record; what may leave is judged on what people see of its Markdown"},

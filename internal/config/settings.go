@@ -98,8 +98,9 @@ type ResolvedSettings struct {
 		Fetch, Send   bool
 		MaxMB, KeepMB int
 	}
-	// Voice names the model that transcribes voice messages; empty: none.
-	Voice struct{ Model string }
+	// Voice names the models that transcribe voice messages and that speak answers to them, empty:
+	// none, and the voice of the second.
+	Voice struct{ Model, Speak, Name string }
 	// Summary names the model that summarises old runs; empty: none.
 	Summary struct{ Model string }
 	// Images limits the images in a request; Most is 0 for models without vision.

@@ -107,6 +107,8 @@ var settingKeys = []settingKey{
 	{"images.most", "0", "images in one model call, those of the messages it answers and the newest before; 0 for a model without vision", integerSetting(func(s *ResolvedSettings) *int { return &s.Images.Most }, 0)},
 	{"images.side", "1024", "pixels of an image's longer side; larger images are scaled down", integerSetting(func(s *ResolvedSettings) *int { return &s.Images.Side }, 64)},
 	{"voice.model", "", "the endpoint's transcription model for voice messages, such as `whisper-1`; without one they are not transcribed", topOnly(atStart(nameSetting(func(s *ResolvedSettings) *string { return &s.Voice.Model })))},
+	{"voice.speak", "", "the endpoint's speech model, such as `gpt-4o-mini-tts`: what an agent answers to a voice message is then sent as a voice message too, behind its words; without one it is only written", nameSetting(func(s *ResolvedSettings) *string { return &s.Voice.Speak })},
+	{"voice.name", "alloy", "the voice of that model, such as `coral`", nameSetting(func(s *ResolvedSettings) *string { return &s.Voice.Name })},
 	{"summary.model", "", "the endpoint's model that summarises old runs while an agent is idle, such as `gpt-5-nano`; without one they are not summarised", nameSetting(func(s *ResolvedSettings) *string { return &s.Summary.Model })},
 	{"retention.frames", "14d", "how long full model requests are stored; 0 is no limit. Their sizes stay", topOnly(durationSetting(func(s *ResolvedSettings) *time.Duration { return &s.Retention.Frames }))},
 }

@@ -228,6 +228,14 @@ type AudioTranscriber interface {
 	Transcribe(ctx context.Context, name, file string, recording io.Reader, size int64) (string, TokenUsage, error)
 }
 
+// A SpeechSynthesizer turns texts into recordings. Calls may be concurrent.
+type SpeechSynthesizer interface {
+	// Speak sends a text to the model of that name, to be spoken with a voice of it, and returns a
+	// recording in Ogg Opus. It fails with an [*Error], never retries, and returns within the deadlines of
+	// the synthesizer even if ctx has none.
+	Speak(ctx context.Context, name, voice, text string) ([]byte, TokenUsage, error)
+}
+
 // A CallObserver reports every call of a model, answered or failed.
 type CallObserver struct {
 	Model ChatModel

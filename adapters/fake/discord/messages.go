@@ -21,6 +21,11 @@ type postedMessage struct {
 		Message SnowflakeID `json:"message_id"`
 		Fail    *bool       `json:"fail_if_not_exists"`
 	} `json:"message_reference"`
+	Files []struct {
+		Filename string   `json:"filename"`
+		Seconds  *float64 `json:"duration_secs"`
+		Waveform *string  `json:"waveform"`
+	} `json:"attachments"`
 	Username string         `json:"username"`
 	Avatar   string         `json:"avatar_url"`
 	Embeds   []any          `json:"embeds"`
@@ -70,8 +75,28 @@ func (p *postedMessage) check(files int) (answer, bool) {
 	case p.Allowed != nil && slices.Contains(p.Allowed.Parse, "users") && len(p.Allowed.Users) > 0:
 		return badForm("allowed_mentions", "MESSAGE_ALLOWED_MENTIONS_PARSE_EXCLUSIVE", "parse:[\"users\"] and users: [ids...] are mutually exclusive."), true
 	}
+	if a, refused := p.checkVoice(files); refused {
+		return a, true
+	}
 	if p.Rows != nil {
 		return checkRows(*p.Rows)
+	}
+	return answer{}, false
+}
+
+const voiceMessage = 1 << 13
+
+// checkVoice refuses what Discord would of a voice message.
+func (p *postedMessage) checkVoice(files int) (answer, bool) {
+	switch {
+	case p.Flags&voiceMessage == 0:
+		return answer{}, false
+	case *p.Content != "" || len(p.Embeds) > 0 || p.Rows != nil:
+		return refuse(http.StatusBadRequest, 50159, "Voice messages do not support additional content"), true
+	case files != 1 || len(p.Files) != 1:
+		return refuse(http.StatusBadRequest, 50160, "Voice messages must have a single audio attachment"), true
+	case p.Files[0].Seconds == nil || p.Files[0].Waveform == nil:
+		return refuse(http.StatusBadRequest, 50161, "Voice messages must have supporting metadata"), true
 	}
 	return answer{}, false
 }

@@ -476,6 +476,37 @@ func TestRecordingIsTranscribed(t *testing.T) {
 	}
 }
 
+// A text is sent to the endpoint's /audio/speech with the model, a voice of it and the form that platforms
+// take as a voice message; an answer that is none is refused.
+func TestATextIsSpoken(t *testing.T) {
+	var got string
+	c, err := New(modelhttp.ClientOptions{BaseURL: "http://model.test/v1", APIKey: "sk-1", Transport: fakeTransport(func(r *http.Request) (*http.Response, error) {
+		body, err := io.ReadAll(r.Body)
+		got = r.Method + " " + r.URL.Path + " " + r.Header.Get("Authorization") + " " + string(body)
+		return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"audio/ogg"}}, Body: io.NopCloser(strings.NewReader("OggS" + strings.Repeat("x", 896)))}, err
+	})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	recording, u, err := c.Speak(t.Context(), "gpt-4o-mini-tts", "coral", "hello there")
+	if err != nil || len(recording) != 900 || u != (llm.TokenUsage{Prompt: 3, Output: 3, Estimated: true}) {
+		t.Errorf("%d bytes for %+v, %v", len(recording), u, err)
+	}
+	if want := `POST /v1/audio/speech Bearer sk-1 {"model":"gpt-4o-mini-tts","input":"hello there","voice":"coral","response_format":"opus"}`; got != want {
+		t.Errorf("asked %s, want %s", got, want)
+	}
+	for _, c := range []struct {
+		status int
+		body   string
+		want   llm.ErrorKind
+	}{{404, `{"error":{"message":"no such model"}}`, llm.NoModel}, {401, `{"error":{"message":"no"}}`, llm.Denied}, {500, `oops`, llm.Unavailable}, {200, `{"error":"no speech here"}`, llm.Garbled}, {200, "", llm.Garbled}} {
+		_, _, err := canned(t, c.status, http.Header{}, c.body).Speak(t.Context(), "m", "v", "x")
+		if err == nil || llm.KindOf(err) != c.want {
+			t.Errorf("%d %s: %v, want %s", c.status, c.body, err, c.want)
+		}
+	}
+}
+
 // A refused recording has the kind of the refusal.
 func TestARefusedRecordingHasItsKind(t *testing.T) {
 	for status, want := range map[int]llm.ErrorKind{400: llm.Rejected, 401: llm.Denied, 429: llm.Limited, 500: llm.Unavailable} {

@@ -23,6 +23,8 @@ import (
 var (
 	_ llm.Embedder         = (*Client)(nil)
 	_ llm.AudioTranscriber = (*Client)(nil)
+
+	_ llm.SpeechSynthesizer = (*Client)(nil)
 )
 
 // shorter is the number of dimensions requested of models that allow a choice; more
@@ -144,6 +146,30 @@ func (c *Client) Transcribe(ctx context.Context, name, file string, recording io
 	}
 	text := modelhttp.WholeText(string(cmp.Or(*heard.Text, heard.Segments)), true)
 	return text, llm.TokenUsage{Prompt: int((size + heardBytes - 1) / heardBytes), Output: (len(text) + 3) / 4, Estimated: true}, nil
+}
+
+// Speak returns a recording of a text. It fails with an [*llm.Error]. Usage is estimated from the
+// sizes of both, since the endpoint reports none.
+func (c *Client) Speak(ctx context.Context, name, voice, text string) ([]byte, llm.TokenUsage, error) {
+	call, w := c.Watch(ctx, nil)
+	defer w.Stop()
+	library := c.library
+	library.HTTPClient = &modelhttp.AnswerExchange{Transport: c.Options.Transport, Limit: c.Options.MaxBytes}
+	answer, err := goopenai.NewClientWithConfig(library).CreateSpeech(call, goopenai.CreateSpeechRequest{
+		Model: goopenai.SpeechModel(name), Voice: goopenai.SpeechVoice(voice), Input: text, ResponseFormat: goopenai.SpeechResponseFormatOpus,
+	})
+	var recording []byte
+	if err == nil {
+		recording, err = io.ReadAll(answer)
+		err = errors.Join(err, answer.Close())
+	}
+	if err != nil {
+		return nil, llm.TokenUsage{}, c.Explain(ctx, call, err)
+	}
+	if !bytes.HasPrefix(recording, []byte("OggS")) {
+		return nil, llm.TokenUsage{}, &llm.Error{Kind: llm.Garbled, Err: errors.New("the answer is no recording in Ogg Opus: " + modelhttp.PlainWords(recording[:min(len(recording), 200)]))}
+	}
+	return recording, llm.TokenUsage{Prompt: (len(text) + 3) / 4, Output: (len(recording) + heardBytes - 1) / heardBytes, Estimated: true}, nil
 }
 
 // A transcriptAnswer is the answer of /audio/transcriptions.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/trestle-bridge/trestle/activity/media"
@@ -277,6 +278,7 @@ const (
 join attachments a on a.account = v.account and a.file = v.file
 where v.state = 'wanted' and v.due <= $1 and v.at >= $2 order by v.due, v.file limit $3 + 0`
 	settleVoice engine.QueryText = `update voices set state = $3, tries = tries + 1, due = $4 where account = $1 and file = $2 and state = 'wanted'`
+	wokenBy     engine.QueryText = `select event from inbox where cycle = $1 and cycle <> '' and space = $2 order by seq limit 32`
 	voiceWaits  engine.QueryText = `select exists (select 1 from voices where account = $1 and file = $2 and state = 'wanted' and at >= $3)
   or exists (select 1 from attachments where account = $1 and file = $2 and state = 'wanted')`
 )
@@ -327,6 +329,35 @@ func (b FileStore) Complete(ctx context.Context, h media.TranscriptionResult) er
 		return fmt.Errorf("settle transcription of %s: %w", h.Voice.Event, err)
 	}
 	return nil
+}
+
+// AskedByVoice reports whether a run was woken by a voice message of a space.
+func (b FileStore) AskedByVoice(ctx context.Context, run spaces.CycleID, space spaces.SpaceID) (asked bool, err error) {
+	err = b.s.engine.View(ctx, func(ctx context.Context, src engine.QueryReader) error {
+		woke, err := engine.AllRows(ctx, src, wokenBy, []any{string(run), string(space)}, func(r engine.ResultRow) (e spaces.EventID, err error) {
+			return e, r.Scan(&e)
+		})
+		for _, id := range woke {
+			if err != nil || asked {
+				break
+			}
+			var e *spaces.Event
+			if e, err = tables.EventByID(ctx, src, id); err == nil && e != nil {
+				posted, _ := e.Body.(spaces.MessagePosted)
+				asked = slices.ContainsFunc(posted.Attachments, func(a spaces.FileAttachment) bool { return media.IsVoice(a.Kind) })
+			}
+		}
+		return err
+	})
+	if err != nil {
+		return false, fmt.Errorf("look for a voice message that woke run %s: %w", run, err)
+	}
+	return asked, nil
+}
+
+// CountSpeech counts what a recording of an agent's words used.
+func (b FileStore) CountSpeech(ctx context.Context, at time.Time, space spaces.SpaceID, u spaces.TokenUsage) error {
+	return b.s.write(ctx, func(ctx context.Context, t *storeTx) error { return t.usage.addDaily(ctx, at, "", space, u) })
 }
 
 // appendTranscription appends the transcript of a voice message to its space.

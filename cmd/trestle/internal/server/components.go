@@ -104,6 +104,8 @@ type fileManager struct {
 	*connectionSet
 	files  *blobs.BlobDir                            // nil: files are not fetched
 	voices atomic.Pointer[media.TranscriptionWorker] // nil: voices are not transcribed
+
+	speaker *messageSpeaker
 }
 
 // SpaceManager opens, changes and retires spaces as the configuration has them.
@@ -137,7 +139,7 @@ func NewAccountManager(c *config.Config, log *slog.Logger) *AccountManager {
 	agents := &agentSet{Core: core, learned: &llm.CapabilityFile{Path: filepath.Join(c.Data, LearnedFile), ReadOnly: true}}
 	node := &clusterNode{Core: core, agentSet: agents, notifier: new(inproc.LocalNotifier)}
 	conns := &connectionSet{Core: core, agentSet: agents, clusterNode: node}
-	files := &fileManager{Core: core, connectionSet: conns}
+	files := &fileManager{Core: core, connectionSet: conns, speaker: &messageSpeaker{agentSet: agents}}
 	return &AccountManager{
 		Core: core, agentSet: agents, clusterNode: node, connectionSet: conns,
 		fileManager: files, SpaceManager: &SpaceManager{Core: core, connectionSet: conns, rooms: newRooms(c, files.openUpload)},
@@ -177,6 +179,7 @@ type testSeams struct {
 	Client      *http.Client                                     // for platforms; nil is the adapter's own
 	Models      func(config.ModelEndpoint) llm.ChatModel         // nil asks the configured endpoints
 	transcriber media.VoiceTranscriber                           // nil asks the configured endpoint
+	speech      llm.SpeechSynthesizer                            // nil asks the configured endpoint
 	Times       map[string]activity.ConnectionOptions            // of lines by their name; what is not there is the line's own
 	disk        func(dir string) (free, total uint64, err error) // nil asks the system
 	Hold        time.Duration                                    // how long a platform may hold a poll open; 0 is the adapter's own

@@ -114,7 +114,7 @@ func (am *AccountManager) joinPlatform(name string, ad adapters.Adapter, unpaced
 			return nil, nil, err
 		}
 		am.openServers(ctx, ad, connectedAccount{name, account.Key(), in})
-		o := activity.EgressOptions{Unpaced: unpaced, OwnsAccount: am.Store.HoldsLease, Stopped: am.border.Stopped, Drafts: am.border, Acks: am.border, Persona: am.personaOf, IdentityLookup: am.identityLookup(name, account.Platform), Logger: am.Log.With("adapter", name)}
+		o := activity.EgressOptions{Unpaced: unpaced, OwnsAccount: am.Store.HoldsLease, Stopped: am.border.Stopped, Drafts: am.border, Acks: am.border, Persona: am.personaOf, Speaker: am.speaker, IdentityLookup: am.identityLookup(name, account.Platform), Logger: am.Log.With("adapter", name)}
 		if am.redis != nil {
 			o.SharedLimiter = sharedLimiter{am.redis, account.Key()}
 		}

@@ -196,7 +196,7 @@ func (am *AccountManager) joinLocal(ctx context.Context, account adapters.BotAcc
 	}
 	in := activity.NewIngress(account, am.mapping, am.border, am.border, am.border, am.localIngressOptions(named))
 	am.joined = append(am.joined, connectedAccount{LocalName, account.Key(), in})
-	o := activity.EgressOptions{Unpaced: true, Stopped: am.border.Stopped, Persona: am.personaOf, Logger: am.Log.With("adapter", LocalName)}
+	o := activity.EgressOptions{Unpaced: true, Stopped: am.border.Stopped, Persona: am.personaOf, Speaker: am.speaker, Logger: am.Log.With("adapter", LocalName)}
 	if am.files != nil {
 		o.Files, o.Blobs = am.border, am.files
 	}

@@ -10,8 +10,11 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/trestle-bridge/trestle/adapters/fake"
 	faketelegram "github.com/trestle-bridge/trestle/adapters/fake/telegram"
+	"github.com/trestle-bridge/trestle/internal/llm"
 	"github.com/trestle-bridge/trestle/internal/llm/llmtest"
+	"github.com/trestle-bridge/trestle/internal/testutil"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
@@ -101,4 +104,84 @@ func TestNoVoiceIsHeardBeyondTheBudget(t *testing.T) {
 		}
 		w.stop()
 	})
+}
+
+// A reader speaks texts: its recordings last a second.
+type reader struct {
+	mu     sync.Mutex // guards what follows
+	spoken []string   // with the model and the voice
+	fails  bool
+}
+
+func (r *reader) Speak(_ context.Context, name, voice, text string) ([]byte, llm.TokenUsage, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.spoken = append(r.spoken, name+" "+voice+": "+text)
+	if r.fails {
+		return nil, llm.TokenUsage{}, errors.New("the line is busy")
+	}
+	return []byte("OggS\x00\x00\x80\xbb\x00\x00\x00\x00\x00\x00OpusHead"), llm.TokenUsage{Prompt: 7, Output: 20, Estimated: true}, nil
+}
+
+func (r *reader) said() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.spoken
+}
+
+// What an agent answers to a voice message is written and spoken, in its own voice; what is asked in words, and
+// what cannot be spoken, is written alone, and what it used is counted.
+func TestAVoiceIsAnsweredByVoice(t *testing.T) {
+	for name, c := range map[string]struct {
+		settings, answer string
+		asked            string // empty: by voice
+		fails            bool
+		want             []string // what is spoken
+		sent             []string
+	}{
+		"by voice":       {"voice: {speak: tts-1}\n", "At **eight**, [here](https://example.org).", "", false, []string{"tts-1 coral: At eight, here."}, []string{"At eight, here.", "voice"}},
+		"in words":       {"voice: {speak: tts-1}\n", "At eight.", "when?", false, nil, []string{"At eight."}},
+		"not configured": {"", "At eight.", "", false, nil, []string{"At eight."}},
+		"out of order":   {"voice: {speak: tts-1}\n", "At eight.", "", true, []string{"tts-1 coral: At eight."}, []string{"At eight."}},
+		"much too long":  {"voice: {speak: tts-1}\n", strings.Repeat("word ", 820) + "end", "", false, nil, []string{"", "word end"}},
+		"refused":        {"voice: {speak: tts-1}\n", "At eight.", "", false, []string{"tts-1 coral: At eight."}, []string{"At eight."}},
+		"nothing left":   {"voice: {speak: tts-1}\nbudget: {per_day: 30}\n", "At eight.", "", false, nil, []string{"At eight."}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t, "admit: open\nphases: one\nlinks: open\nagents: {ada: {name: Ada, voice: {name: coral}}}\n"+c.settings, llmtest.Calls(llmtest.Call("1", "send_message", map[string]any{"text": c.answer})), llmtest.Says("Responded to Kai about dinner. Nothing pending."))
+				w.addChat("home", "direct", []string{"Kai"})
+				w.readAloud.fails = c.fails
+				if name == "refused" {
+					w.telegram.Fault(fake.CallFault{Method: "sendVoice", Do: fake.Refuse, Status: 400, Description: "Bad Request: VOICE_MESSAGES_FORBIDDEN"})
+					w.telegram.Fault(fake.CallFault{Method: "sendDocument", Do: fake.Refuse, Status: 400, Description: "Bad Request: not enough rights to send documents"})
+				}
+				if c.asked != "" {
+					w.chats["home"].Says(w.people["Kai"], c.asked, faketelegram.PostOptions{})
+				} else {
+					w.chats["home"].Says(w.people["Kai"], "", voice("dinner at eight?"))
+				}
+				w.settle()
+				pass(10 * time.Second)
+				w.settle()
+				var sent []string
+				for _, m := range w.chats["home"].Sent() {
+					switch {
+					case m.File != nil:
+						sent = append(sent, m.File.Kind+m.Text)
+					case len(m.Text) > 100:
+						sent = append(sent, "")
+					default:
+						sent = append(sent, m.Text)
+					}
+				}
+				testutil.Same(t, "spoken", c.want, w.readAloud.said())
+				testutil.Same(t, "sent", c.sent, sent)
+				if log := w.log(spaces.Room); strings.Contains(log, "not delivered") || strings.Contains(log, "failed") {
+					t.Errorf("what was written counts as failed:\n%s", log)
+				}
+				w.stop()
+			})
+		})
+	}
 }

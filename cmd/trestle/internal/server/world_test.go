@@ -47,6 +47,8 @@ type world struct {
 	dictated dictation     // what voices say, where a model is configured that hears
 	minted   atomic.Int64
 
+	readAloud reader // what answers to voices are spoken by, where a speech model is configured
+
 	chats  map[string]*faketelegram.Chat
 	people map[string]*faketelegram.HumanUser
 	topics map[string]int64
@@ -193,7 +195,7 @@ func (w *world) boot() {
 	s.testSeams = testSeams{
 		Mint: w.newID, nonce: func() string { return "NONCE" }, Client: w.client,
 		Models:      func(m config.ModelEndpoint) llm.ChatModel { return w.endpoint(m) },
-		transcriber: &w.dictated,
+		transcriber: &w.dictated, speech: &w.readAloud,
 	}
 	w.process = s
 	ctx, cancel := context.WithCancel(w.t.Context())
