@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/trestle-bridge/trestle/hud"
 	"github.com/trestle-bridge/trestle/internal/money"
@@ -141,6 +142,7 @@ type mission struct {
 	Step    string `json:"step"`
 	Mission string `json:"mission,omitempty" jsonschema:"its number; default: the only one it can be done to"`
 	Why     string `json:"why,omitempty"`
+	From    int    `json:"from_checkpoint,omitempty" jsonschema:"with resume: begin again what came after this checkpoint; -1: the latest"`
 }
 
 func (mission) values() map[string][]string {
@@ -155,9 +157,7 @@ func (a mission) perform(s *stepContext) toolResult {
 	kind, number := spaces.MissionStepKind(a.Step), strings.TrimPrefix(strings.TrimSpace(a.Mission), "#")
 	var fit []spaces.Mission
 	for _, m := range s.missions.here {
-		try := m
-		try.Tasks = slices.Clone(m.Tasks)
-		if _, _, err := try.Apply(spaces.MissionStep{Kind: kind, At: s.now}); err == nil && (number == "" || strings.EqualFold(m.Number(), number)) {
+		if a.takes(m, s.now) && (number == "" || strings.EqualFold(m.Number(), number)) {
 			fit = append(fit, m)
 		}
 	}
@@ -165,6 +165,9 @@ func (a mission) perform(s *stepContext) toolResult {
 		return s.deny("which_mission", fmt.Sprintf("There are %d missions here that can be done that to.", len(fit)), "Give its number, as the frame shows it.")
 	}
 	m := fit[0]
+	if a.From > m.Checkpoints {
+		return s.deny("no_checkpoint", fmt.Sprintf("The mission has %d checkpoints.", m.Checkpoints), "Give one of them, or -1 for the latest.")
+	}
 	by := personOf(s, room, m.Owner)
 	if by == "" {
 		return s.deny("not_asked", "No person here has asked for that in this wake.", "To start or resume it, the person who asked for it has to say so, or an admin with /mission.")
@@ -175,10 +178,21 @@ func (a mission) perform(s *stepContext) toolResult {
 	if s.branch != "" {
 		return s.done(map[string]any{"rehearsed": true})
 	}
-	s.missions.steps = append(s.missions.steps, spaces.MissionStep{Mission: m.ID, Kind: kind, By: by, Text: clipLine(a.Why, mostStepBytes)})
+	s.missions.steps = append(s.missions.steps, spaces.MissionStep{Mission: m.ID, Kind: kind, By: by, Text: clipLine(a.Why, mostStepBytes), From: a.From})
 	s.account = "Did " + a.Step + " to mission " + m.Number() + "."
 	s.stop, s.stopDetail = spaces.StopCompleted, string(kind)+" mission "+m.Number()
 	return s.done(map[string]any{"mission": m.Number()})
+}
+
+// takes reports whether the step can be done to a mission.
+func (a mission) takes(m spaces.Mission, now time.Time) bool {
+	kind := spaces.MissionStepKind(a.Step)
+	if a.From != 0 {
+		return kind == spaces.MissionResume && m.Checkpoints > 0
+	}
+	m.Tasks = slices.Clone(m.Tasks)
+	_, _, err := m.Apply(spaces.MissionStep{Kind: kind, At: now})
+	return err == nil
 }
 
 // personOf returns the person of the room whose words woke the cycle: the preferred one if

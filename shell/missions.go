@@ -118,6 +118,9 @@ func (c *cycle) showMission(b *strings.Builder, m *spaces.Mission) {
 		lead = "you"
 	}
 	fmt.Fprintf(b, "MISSION %s %s: %s, led by %s. The program shows people how far it is; do not repeat that.\n", m.Number(), hud.Quote(m.Goal), m.State, lead)
+	if m.From > 0 {
+		b.WriteString(m.WentBack() + " Results that are not shown here do not count.\n")
+	}
 	if m.Coordinator != c.mind.id.Agent && m.ID != c.wake.Task.Mission {
 		return
 	}
@@ -138,6 +141,7 @@ const (
 	taskWorkEnd    = "Do it now, then call submit_task with the result, or return_task if you cannot do it. Say nothing in the room about it.\n"
 	taskPhase      = "Work on the task that woke you, with the tools you have, and end with the call that it names."
 	notHandedIn    = "RESULT: this was not handed in. End with the call that your task names. If you cannot call tools, write the result again, and nothing else: it is handed in as it is."
+	taskGone       = "Nothing is left for you to do on it now: rest.\n"
 	missionEnd     = "The mission is over: tell people in one message what came of it, with what they need of the results.\n"
 )
 
@@ -145,6 +149,10 @@ const (
 // for it.
 func (c *cycle) showTask(b *strings.Builder, m *spaces.Mission) []string {
 	t := m.Task(c.wake.Task.Task)
+	if c.wake.Task.Task == spaces.TaskGone {
+		b.WriteString(taskGone)
+		return nil
+	}
 	if t == nil {
 		if m.State.Over() && m.Coordinator == c.mind.id.Agent {
 			c.showResults(b, m, nil)
@@ -153,7 +161,7 @@ func (c *cycle) showTask(b *strings.Builder, m *spaces.Mission) []string {
 		return nil
 	}
 	if m.Holder(t) != c.mind.id.Agent {
-		b.WriteString("Nothing is left for you to do on it now: rest.\n")
+		b.WriteString(taskGone)
 		return nil
 	}
 	if t.State == spaces.TaskSubmitted {
@@ -186,6 +194,9 @@ func (c *cycle) taskLine() string {
 		return "MISSION: it is not kept any more."
 	}
 	t := m.Task(c.wake.Task.Task)
+	if c.wake.Task.Task == spaces.TaskGone {
+		return "MISSION " + m.Number() + " " + hud.Quote(m.Goal) + " goes on from an earlier checkpoint, without this."
+	}
 	if t == nil {
 		return "MISSION " + m.Number() + " " + hud.Quote(m.Goal) + " is over: " + string(m.State)
 	}

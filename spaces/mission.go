@@ -43,6 +43,9 @@ const (
 	TaskVerified  TaskState = "verified"
 	TaskFailed    TaskState = "failed"
 	TaskSkipped   TaskState = "skipped" // a task that it needs failed, or the mission ended before it
+	// TaskSuperseded is what a task is left in by a mission that goes on from a checkpoint
+	// before it; in the same instant it begins once more.
+	TaskSuperseded TaskState = "superseded"
 )
 
 // Over reports whether nothing is left to do for a task in this state.
@@ -59,6 +62,7 @@ const (
 const (
 	WholeMission = 0  // its end is to be told
 	TaskDeadline = -1 // its deadline has passed
+	TaskGone     = -2 // the mission has gone on from a checkpoint before it
 )
 
 // A MissionAgent is an agent of the room in which a mission is.
@@ -85,7 +89,9 @@ type Mission struct {
 	State       MissionState     `json:"state"`
 	Stop        StopReason       `json:"stop,omitempty"` // why it ended or is paused
 	Detail      string           `json:"detail,omitempty"`
-	Moves       int              `json:"moves"` // made so far
+	Moves       int              `json:"moves"`                 // made so far
+	Checkpoints int              `json:"checkpoints,omitempty"` // there are so far
+	From        int              `json:"from,omitempty"`        // the checkpoint that it went on from last
 	Created     time.Time        `json:"created"`
 	Ended       time.Time        `json:"ended,omitzero"`
 }
@@ -148,6 +154,10 @@ type MissionStep struct {
 	Text    string   // the result, or why
 	At      time.Time
 	Plan    *Mission // with [MissionPropose]
+	// From is the checkpoint that the mission goes on from, with [MissionResume]: it may then
+	// run or have ended, too. 0: as it stands. The store sets Then to that checkpoint.
+	From int
+	Then *MissionCheckpoint
 }
 
 // A MissionMove is one change of state of a mission or of one of its tasks. It is never
@@ -162,6 +172,12 @@ type MissionMove struct {
 	Why   string     `json:"why,omitempty"`
 	Stop  StopReason `json:"stop,omitempty"`
 	At    time.Time  `json:"at"`
+
+	Result     string            `json:"result,omitempty"`     // of a task that is submitted
+	Plan       []MissionTask     `json:"plan,omitempty"`       // of a mission that is proposed
+	Back       int               `json:"back,omitempty"`       // the checkpoint that the mission goes on from
+	Checkpoint int               `json:"checkpoint,omitempty"` // that it makes
+	Heads      map[SpaceID]int64 `json:"heads,omitempty"`      // see [MissionCheckpoint]
 }
 
 // A TaskRef names a task of a mission; 0 is the mission as a whole. The zero value names

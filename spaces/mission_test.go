@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
 	"github.com/trestle-bridge/trestle/internal/money"
@@ -147,7 +148,11 @@ func TestMissionsStaySound(t *testing.T) {
 			spaces.MissionStart, spaces.MissionSubmit, spaces.MissionSubmit, spaces.MissionVerify, spaces.MissionVerify, spaces.MissionReject, spaces.MissionReturn, spaces.MissionLapse,
 			spaces.MissionPause, spaces.MissionResume, spaces.MissionResume, spaces.MissionOverdrew, spaces.MissionOverdue, spaces.MissionCancel,
 		}
-		states, taken := map[int]string{}, 0
+		states, taken, most := map[int]string{}, 0, len(m.Tasks)*len(m.Team)*5
+		record, _, err := m.Apply(spaces.MissionStep{Mission: m.ID, Kind: spaces.MissionPropose, By: "agent:ada", Plan: m})
+		if err != nil {
+			t.Fatal(err)
+		}
 		for range rapid.IntRange(1, 120).Draw(t, "steps") {
 			s := spaces.MissionStep{Mission: m.ID, Kind: rapid.SampledFrom(kinds).Draw(t, "kind"), At: time.Unix(1, 0)}
 			switch s.Kind {
@@ -157,6 +162,11 @@ func TestMissionsStaySound(t *testing.T) {
 			case spaces.MissionOverdue, spaces.MissionOverdrew:
 			default:
 				s.By = "kai"
+			}
+			if s.Kind == spaces.MissionResume && rapid.IntRange(0, 3).Draw(t, "back") == 0 {
+				all := spaces.MissionCheckpoints(record)
+				s.From = rapid.IntRange(spaces.LatestCheckpoint, len(all)+1).Draw(t, "from")
+				s.Then = spaces.FindCheckpoint(all, s.From)
 			}
 			before, _ := json.Marshal(m)
 			moves, calls, err := m.Apply(s)
@@ -173,6 +183,11 @@ func TestMissionsStaySound(t *testing.T) {
 			if s.Task > 0 && s.Kind != spaces.MissionLapse {
 				taken++
 			}
+			if s.From != 0 {
+				most += len(m.Tasks) * len(m.Team) * 5
+			}
+			record = append(record, moves...)
+			sameAsRecord(t, m, record)
 			for _, v := range moves {
 				if from, known := states[v.Task]; known && from != v.From {
 					t.Fatalf("move %+v begins where it was not: %s", v, from)
@@ -196,10 +211,122 @@ func TestMissionsStaySound(t *testing.T) {
 			}
 		}
 		// An agent submits a task twice at most, each time with one verdict, or gives it back.
-		if most := len(m.Tasks) * len(m.Team) * 5; taken > most {
+		if taken > most {
 			t.Fatalf("%d steps of agents, more than %d", taken, most)
 		}
 	})
+}
+
+// sameAsRecord compares the tasks of a mission with what its moves say of them.
+func sameAsRecord(t *rapid.T, m *spaces.Mission, record []spaces.MissionMove) {
+	// A checkpoint after all moves holds what they say.
+	probe := append(slices.Clone(record), spaces.MissionMove{Checkpoint: m.Checkpoints + 1})
+	all := spaces.MissionCheckpoints(probe)
+	if len(all) != m.Checkpoints+1 {
+		t.Fatalf("%d checkpoints in the moves, %d in the mission", len(all)-1, m.Checkpoints)
+	}
+	want := slices.Clone(m.Tasks)
+	for i := range want {
+		want[i].Runs, want[i].Rejected = 0, 0
+	}
+	if diff := cmp.Diff(want, all[m.Checkpoints].Tasks, cmpopts.EquateEmpty()); diff != "" {
+		t.Fatalf("the tasks are not those of the moves (-mission +moves): %s", diff)
+	}
+}
+
+// goesBack has a mission go on from a checkpoint and returns who is woken.
+func goesBack(t *testing.T, m *spaces.Mission, record *[]spaces.MissionMove, from int) string {
+	t.Helper()
+	s := spaces.MissionStep{Mission: m.ID, Kind: spaces.MissionResume, By: "kai", From: from, Then: spaces.FindCheckpoint(spaces.MissionCheckpoints(*record), from), At: time.Unix(9, 0)}
+	moves, calls, err := m.Apply(s)
+	testutil.OK(t, err)
+	*record = append(*record, moves...)
+	var woken []string
+	for _, c := range calls {
+		woken = append(woken, fmt.Sprintf("%s %d", c.Agent, c.Task))
+	}
+	return strings.Join(woken, ", ")
+}
+
+// PRD-7.1-A1: each verified task is a checkpoint, and so is the start. A mission that goes on
+// from one begins later tasks once more, without their results; also after it has ended, and
+// back on the way that it had left.
+func TestAMissionGoesOnFromACheckpoint(t *testing.T) {
+	m := planned(2, 3)
+	lead, worker := spaces.AgentID("ada").Entity(), spaces.AgentID("max").Entity()
+	record, _, err := m.Apply(spaces.MissionStep{Kind: spaces.MissionPropose, Plan: m})
+	testutil.OK(t, err)
+	does := func(kind spaces.MissionStepKind, task int, by spaces.EntityID, text string) {
+		t.Helper()
+		moves, _, err := m.Apply(spaces.MissionStep{Kind: kind, Task: task, By: by, Text: text})
+		testutil.OK(t, err)
+		record = append(record, moves...)
+	}
+	does(spaces.MissionStart, 0, "kai", "")
+	for n := 1; n <= 3; n++ {
+		does(spaces.MissionSubmit, n, worker, fmt.Sprintf("first %d", n))
+		does(spaces.MissionVerify, n, lead, "good")
+	}
+	testutil.Same(t, "state", spaces.MissionCompleted, m.State)
+	all := spaces.MissionCheckpoints(record)
+	var made []string
+	for _, c := range all {
+		made = append(made, fmt.Sprintf("%d task %d, %d of %d", c.N, c.Task, c.Done(), len(c.Tasks)))
+	}
+	testutil.Same(t, "checkpoints", "1 task 0, 0 of 3; 2 task 1, 1 of 3; 3 task 2, 2 of 3; 4 task 3, 3 of 3", strings.Join(made, "; "))
+
+	testutil.Same(t, "woken", "max 2", goesBack(t, m, &record, 2))
+	testutil.Same(t, "results", []string{"first 1", "", ""}, []string{m.Tasks[0].Result, m.Tasks[1].Result, m.Tasks[2].Result})
+	testutil.Same(t, "states", []any{spaces.MissionRunning, spaces.TaskWorking, spaces.TaskPending, true}, []any{m.State, m.Tasks[1].State, m.Tasks[2].State, m.Ended.IsZero()})
+	if text := m.Text(); !strings.Contains(text, "(1 of 3, from checkpoint 2)") {
+		t.Errorf("people read %s", text)
+	}
+	superseded := 0
+	for _, v := range record {
+		if v.To == string(spaces.TaskSuperseded) && v.Stop == spaces.StopSuperseded {
+			superseded++
+		}
+	}
+	testutil.Same(t, "superseded", 2, superseded)
+
+	does(spaces.MissionSubmit, 2, worker, "second 2")
+	does(spaces.MissionVerify, 2, lead, "good")
+	var way []int
+	all = spaces.MissionCheckpoints(record)
+	for _, c := range all {
+		if !c.Left {
+			way = append(way, c.N)
+		}
+	}
+	testutil.Same(t, "its way", []int{1, 2, 5}, way)
+	testutil.Same(t, "the latest", 5, spaces.FindCheckpoint(all, spaces.LatestCheckpoint).N)
+	testutil.Same(t, "the results kept in the left one", "first 2", all[2].Tasks[1].Result)
+
+	testutil.Same(t, "woken on the left way", "max 3", goesBack(t, m, &record, 3))
+	testutil.Same(t, "result of the left way", "first 2", m.Tasks[1].Result)
+	if _, _, err = m.Apply(spaces.MissionStep{Kind: spaces.MissionResume, From: 9}); !errors.Is(err, spaces.ErrMissionStep) {
+		t.Errorf("from no checkpoint: %v", err)
+	}
+}
+
+// A mission whose budget is used up may use as much again from a checkpoint; one whose
+// deadline has passed has none any more.
+func TestACheckpointLiftsWhatEndedTheMission(t *testing.T) {
+	for kind, want := range map[spaces.MissionStepKind][]any{spaces.MissionOverdrew: {2, false}, spaces.MissionOverdue: {1, true}, spaces.MissionCancel: {1, false}} {
+		m := planned(2, 1)
+		m.Deadline = time.Unix(10, 0)
+		record, _, err := m.Apply(spaces.MissionStep{Kind: spaces.MissionPropose, Plan: m})
+		testutil.OK(t, err)
+		moves, _, err := m.Apply(spaces.MissionStep{Kind: spaces.MissionStart, By: "kai"})
+		testutil.OK(t, err)
+		record = append(record, moves...)
+		if kind == spaces.MissionOverdue {
+			m.Deadline = time.Unix(8, 0)
+		}
+		step(t, m, kind, 0, "kai")
+		testutil.Same(t, string(kind)+": woken", "max 1", goesBack(t, m, &record, spaces.LatestCheckpoint))
+		testutil.Same(t, string(kind)+": allowed, without a deadline", want, []any{m.Allowed, m.Deadline.IsZero()})
+	}
 }
 
 // The buttons of a proposal come back as the steps that they stand for.

@@ -31,13 +31,18 @@ func (r *missionRun) take() error {
 	switch s := r.step; s.Kind {
 	case MissionPropose:
 		r.enter(MissionProposed, "", "")
+		r.moves[0].Plan = copyTasks(r.Tasks)
 	case MissionStart:
 		if r.State != MissionProposed {
 			return r.refuse()
 		}
 		r.Allowed = 1
 		r.enter(MissionRunning, "", s.Text)
+		r.mark()
 	case MissionResume:
+		if s.From != 0 {
+			return r.goBack()
+		}
 		if r.State != MissionPaused {
 			return r.refuse()
 		}
@@ -94,16 +99,19 @@ func (r *missionRun) takeTask() error {
 	case MissionSubmit:
 		t.Result, t.Runs = text, 0
 		r.move(t, TaskSubmitted, "", "")
+		r.moves[len(r.moves)-1].Result = text
 		if by := r.Verifier(t); by != "" {
 			r.call(by, t.N)
 		} else {
 			r.move(t, TaskVerified, "", "no other agent is here to verify it")
+			r.mark()
 		}
 	case MissionReturn:
 		r.reassign(t, text)
 	case MissionVerify:
 		t.Runs = 0
 		r.move(t, TaskVerified, "", text)
+		r.mark()
 	case MissionReject:
 		t.Runs = 0
 		if t.Rejected++; t.Rejected >= maxRejected {
@@ -200,7 +208,7 @@ func (r *missionRun) before(t *MissionTask) (ready bool, lost int) {
 		case TaskVerified:
 		case TaskFailed, TaskSkipped:
 			return false, n
-		case TaskPending, TaskWorking, TaskSubmitted:
+		case TaskPending, TaskWorking, TaskSubmitted, TaskSuperseded:
 			ready = false
 		}
 	}
@@ -243,6 +251,12 @@ func (r *missionRun) note(m MissionMove) {
 	r.Moves++
 	m.N, m.By, m.At = r.Moves, r.step.By, r.step.At
 	r.moves = append(r.moves, m)
+}
+
+// mark makes a checkpoint of the last move.
+func (r *missionRun) mark() {
+	r.Checkpoints++
+	r.moves[len(r.moves)-1].Checkpoint = r.Checkpoints
 }
 
 func (r *missionRun) refuse() error {

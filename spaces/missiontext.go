@@ -42,9 +42,14 @@ func ParseMissionButton(value string) (MissionStep, bool) {
 }
 
 // Verified counts the tasks that are verified.
-func (m *Mission) Verified() (n int) {
-	for i := range m.Tasks {
-		if m.Tasks[i].State == TaskVerified {
+func (m *Mission) Verified() int { return countVerified(m.Tasks) }
+
+// Done counts the tasks that were verified by then.
+func (c *MissionCheckpoint) Done() int { return countVerified(c.Tasks) }
+
+func countVerified(tasks []MissionTask) (n int) {
+	for i := range tasks {
+		if tasks[i].State == TaskVerified {
 			n++
 		}
 	}
@@ -73,6 +78,9 @@ func (m *Mission) Text() string {
 		}
 	case MissionRunning, MissionCompleted:
 	}
+	if m.From > 0 && !m.State.Over() {
+		head += fmt.Sprintf(", from checkpoint %d", m.From)
+	}
 	fmt.Fprintf(&b, "**Mission %s: %s** (%s)\n", m.Number(), PlainText(m.Goal), head)
 	for i := range m.Tasks {
 		m.writeTask(&b, &m.Tasks[i])
@@ -90,6 +98,18 @@ func (m *Mission) Text() string {
 		fmt.Fprintf(&b, "\nPress Start, write `mission start %s` or `mission cancel %[1]s`, or say what to change.", m.Number())
 	}
 	return b.String()
+}
+
+// WentBack says in one line that the mission goes on from a checkpoint; empty if it does not.
+func (m *Mission) WentBack() string {
+	if m.From == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("Mission %s goes on from checkpoint %d, with %d of %d tasks done. What was said and sent after it stays", m.Number(), m.From, m.Verified(), len(m.Tasks))
+	if m.State == MissionRunning {
+		text += "; the other tasks begin once more"
+	}
+	return text + "."
 }
 
 // maxShownResult is how much of a result people are shown.

@@ -26,8 +26,8 @@ type MissionStore interface {
 }
 
 // missionWords is a message that decides about a mission, which needs no slash: "mission
-// start 3f2a".
-var missionWords = regexp.MustCompile(`(?i)^[/!]?mission\s+(start|pause|resume|cancel)\s+#?([0-9a-z]{4})[.!]?$`)
+// start 3f2a", "mission resume 3f2a from 2".
+var missionWords = regexp.MustCompile(`(?i)^[/!]?mission\s+(start|pause|resume|cancel)\s+#?([0-9a-z]{4})(?:\s+from\s+(?:checkpoint\s+)?(latest|\d{1,4}))?[.!]?$`)
 
 // parseMission returns the command of a message that decides about a mission; nil of another
 // one.
@@ -36,7 +36,7 @@ func parseMission(text string) *adapters.ChatCommand {
 	if m == nil {
 		return nil
 	}
-	return &adapters.ChatCommand{Name: CommandMission, Args: strings.ToLower(m[1] + " " + m[2])}
+	return &adapters.ChatCommand{Name: CommandMission, Args: strings.ToLower(strings.TrimSpace(strings.Join(m[1:], " ")))}
 }
 
 const noMission = "There is no mission here. Tell an agent what is to be done, with the word mission."
@@ -66,7 +66,14 @@ func (a *CommandHandler) mission(ctx context.Context, q CommandRequest) (string,
 		}
 		return strings.Join(texts, "\n\n"), nil
 	}
-	number = strings.Trim(number, " #.!")
+	number, from, _ := strings.Cut(strings.Trim(number, " #.!"), " ")
+	step := spaces.MissionStep{Kind: kind}
+	if from != "" {
+		var ok bool
+		if step.From, ok = spaces.ParseCheckpoint(from[strings.LastIndexByte(from, ' ')+1:]); !ok || kind != spaces.MissionResume {
+			return "To have a mission go on from a checkpoint, write `mission resume " + number + " from 2` with the number of the checkpoint, or `latest`.", nil
+		}
+	}
 	var found []spaces.Mission
 	for _, m := range all {
 		if number == "" && !m.State.Over() || number != "" && strings.EqualFold(m.Number(), number) {
@@ -76,8 +83,8 @@ func (a *CommandHandler) mission(ctx context.Context, q CommandRequest) (string,
 	if len(found) != 1 {
 		return fmt.Sprintf("Write the number of a mission of this room, such as `mission %s %s`.", word, all[len(all)-1].Number()), nil
 	}
-	text, err := a.stepMission(ctx, &found[0], kind, q)
-	if text == "" && err == nil {
+	text, err := a.stepMission(ctx, &found[0], step, q)
+	if text == "" && err == nil && step.From == 0 {
 		text = missionDone[kind]
 	}
 	return text, err
@@ -96,7 +103,8 @@ var missionDone = map[spaces.MissionStepKind]string{
 // stepMission does a person's step to a mission, and returns why it was not done; empty when
 // it was. Who asked for the mission and admins may start and resume it, and everybody in the
 // room may hold it back.
-func (a *CommandHandler) stepMission(ctx context.Context, m *spaces.Mission, kind spaces.MissionStepKind, q CommandRequest) (string, error) {
+func (a *CommandHandler) stepMission(ctx context.Context, m *spaces.Mission, s spaces.MissionStep, q CommandRequest) (string, error) {
+	kind := s.Kind
 	by, err := a.Approvals.EntityOf(ctx, q.Who)
 	if err != nil {
 		return "", err
@@ -110,12 +118,14 @@ func (a *CommandHandler) stepMission(ctx context.Context, m *spaces.Mission, kin
 			return "Only who asked for the mission, an admin or the owner may " + string(kind) + " it.", nil
 		}
 	}
-	m, taken, err := a.Missions.StepMission(ctx, spaces.MissionStep{Mission: m.ID, Kind: kind, By: by, At: q.At})
+	m, taken, err := a.Missions.StepMission(ctx, spaces.MissionStep{Mission: m.ID, Kind: kind, By: by, At: q.At, From: s.From})
 	switch {
 	case err != nil:
 		return "", err
 	case m == nil:
 		return noButton, nil
+	case !taken && s.From != 0:
+		return fmt.Sprintf("The mission has no such checkpoint: it has %d of them.", m.Checkpoints), nil
 	case !taken:
 		return "That cannot be done now: the mission is " + string(m.State) + ".", nil
 	}
@@ -132,7 +142,7 @@ func (a *CommandHandler) missionPressed(ctx context.Context, s spaces.MissionSte
 				continue
 			}
 			var text string
-			if text, err = a.stepMission(ctx, &all[i], s.Kind, q); err == nil {
+			if text, err = a.stepMission(ctx, &all[i], s, q); err == nil {
 				return text
 			}
 		}

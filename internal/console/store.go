@@ -96,6 +96,9 @@ type MissionRecord struct {
 	Tokens  int                  `json:"tokens"`  // that its runs have used, weighted as budgets count them
 	Cost    int64                `json:"cost"`    // in millionths of the currency
 	Runs    int                  `json:"runs"`
+	// Checkpoints are where the mission can go on from, oldest first. They have an answer of
+	// their own.
+	Checkpoints []spaces.MissionCheckpoint `json:"-"`
 }
 
 // Used says what the runs of the mission have used, beside its budget if it has one, and the
@@ -288,8 +291,9 @@ type ProcessControl interface {
 	Correct(ctx context.Context, m spaces.Mind, id, fact string) (bool, error)
 	// StepMission does a step to the mission of that id, or whose id ends so, in the name of
 	// the operator, and returns it as it is then. A step that it does not take is
-	// [UserError]; one to no mission is [ErrUnknown].
-	StepMission(ctx context.Context, id string, step spaces.MissionStepKind) (spaces.Mission, error)
+	// [UserError]; one to no mission is [ErrUnknown]. Of the step its kind and the checkpoint
+	// count.
+	StepMission(ctx context.Context, id string, step spaces.MissionStep) (spaces.Mission, error)
 }
 
 // Jobs is long work as an operator sees and steers it. Beside its own errors it

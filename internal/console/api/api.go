@@ -57,6 +57,7 @@ func (api *API) Routes() []console.Route {
 		{Pattern: "POST /api/approvals", Access: console.ForCredential, Handle: console.JSONHandler(api.respond, api.serveDecide)},
 		{Pattern: "GET /api/missions", Access: console.ForCredential, Handle: console.JSONHandler(api.respond, api.ListMissions)},
 		{Pattern: "GET /api/missions/{id}", Access: console.ForCredential, Handle: console.JSONHandler(api.respond, api.ReadMission)},
+		{Pattern: "GET /api/missions/{id}/checkpoints", Access: console.ForCredential, Handle: console.JSONHandler(api.respond, api.ListCheckpoints)},
 		{Pattern: "POST /api/missions/{id}/{verb}", Access: console.ForCredential, Handle: console.JSONHandler(api.respond, api.StepMission)},
 		{Pattern: "GET /api/denials", Access: console.ForCredential, Handle: console.JSONHandler(api.respond, api.ListDenials)},
 		{Pattern: "GET /api/search", Access: console.ForCredential, Handle: console.JSONHandler(api.respond, api.serveSearch)},

@@ -70,7 +70,11 @@ var operations = map[string]operation{
 	"GET /api/denials":                   {summary: "What was refused, newest first.", query: append([]string{"agent: only of this agent"}, paging...), gives: DenialsAnswer{}},
 	"GET /api/missions":                  {summary: "Missions, newest first.", query: paging[1:2], gives: MissionsAnswer{}},
 	"GET /api/missions/{id}":             {summary: "One mission with its tasks, every change of state, and what its runs used. The unique end of an id is enough.", gives: console.MissionRecord{}},
-	"POST /api/missions/{id}/{verb}":     {summary: "Starts, pauses, resumes or cancels a mission, as the verb says: start, pause, resume or cancel. 422 when it does not take that in its state.", gives: spaces.Mission{}},
+	"GET /api/missions/{id}/checkpoints": {summary: "How a mission stood when its plan took effect and when each task was verified, oldest first: it can go on from there again.", gives: CheckpointsAnswer{}},
+	"POST /api/missions/{id}/{verb}": {
+		summary: "Starts, pauses, resumes or cancels a mission, as the verb says: start, pause, resume or cancel. 422 when it does not take that in its state.",
+		query:   []string{"from_checkpoint: with resume, of a mission in any state: the number of a checkpoint, or latest; what came of tasks after it is superseded"}, gives: spaces.Mission{},
+	},
 	"GET /api/search":                    {summary: "Messages by their words, newest first: edited ones with their last words, deleted ones never. The newest 20,000 messages are looked through.", query: append([]string{"q: words, all of which must be there", "space: only in this space"}, paging[1:]...), gives: searchAnswer{}},
 	"GET /api/answers/{command}":         {summary: "What a reading command of the program answers there with -o json, as docs/commands.md has it: status, adapters, problems, jobs, hud, events, config show. Its arguments are parameters.", gives: map[string]any{}},
 	"GET /api/problems":                  {summary: "Open problems, worst first.", gives: problemsAnswer{}},

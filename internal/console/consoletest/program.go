@@ -173,12 +173,12 @@ func (p *FakeProgram) Cancelled() []spaces.CycleID {
 }
 
 // StepMission implements [console.Process]. There is one mission, 3f2a, which runs.
-func (p *FakeProgram) StepMission(_ context.Context, id string, step spaces.MissionStepKind) (spaces.Mission, error) {
+func (p *FakeProgram) StepMission(_ context.Context, id string, step spaces.MissionStep) (spaces.Mission, error) {
 	m := spaces.Mission{ID: "00000000-0000-7000-8000-000000003f2a", State: spaces.MissionRunning}
 	if id != m.Number() {
 		return spaces.Mission{}, console.ErrUnknown
 	}
-	if _, _, err := m.Apply(spaces.MissionStep{Mission: m.ID, Kind: step, By: spaces.MissionOperator, At: Started}); err != nil {
+	if _, _, err := m.Apply(spaces.MissionStep{Mission: m.ID, Kind: step.Kind, By: spaces.MissionOperator, At: Started, From: step.From}); err != nil {
 		return m, notTakenError{err}
 	}
 	return m, nil

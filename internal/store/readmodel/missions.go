@@ -75,6 +75,13 @@ func (c MissionTable) Mission(ctx context.Context, id string) (r console.Mission
 		if r.Changes, err = tables.MovesOfMission(ctx, src, r.Mission.ID); err != nil {
 			return err
 		}
+		r.Checkpoints = spaces.MissionCheckpoints(r.Changes)
+		for i := range r.Checkpoints {
+			c := &r.Checkpoints[i]
+			if c.Tokens, c.Cost, err = tables.MissionSpentBy(ctx, src, r.Mission.ID, c.At); err != nil {
+				return err
+			}
+		}
 		r.Tokens, r.Cost, r.Runs, err = tables.MissionSpent(ctx, src, r.Mission.ID)
 		return err
 	})

@@ -18,10 +18,14 @@ import (
 const (
 	storeMission engine.QueryText = `insert into missions (id, space, state, created, ended, body) values ($1, $2, $3, $4, $5, $6)
 on conflict (id) do update set state = excluded.state, ended = excluded.ended, body = excluded.body`
-	insertMove    engine.QueryText = `insert into mission_moves (mission, n, body) values ($1, $2, $3)`
-	dropTimer     engine.QueryText = `delete from timers where id = $1`
-	mindHere      engine.QueryText = `select circle from uplinks where space = $1 and agent = $2 and live = 1`
-	taskOfCycle   engine.QueryText = `select mission, task from cycles where id = $1`
+	insertMove  engine.QueryText = `insert into mission_moves (mission, n, body) values ($1, $2, $3)`
+	dropTimer   engine.QueryText = `delete from timers where id = $1`
+	mindHere    engine.QueryText = `select circle from uplinks where space = $1 and agent = $2 and live = 1`
+	taskOfCycle engine.QueryText = `select mission, task from cycles where id = $1`
+	headOfLog   engine.QueryText = `select head_seq from branches where space = $1 and id = $2`
+	// leaveTasks !Runs that are under way or may go on have nothing left to do for their task.
+	leaveTasks engine.QueryText = `update cycles set task = $2 where mission = $1 and mission <> '' and task > 0
+  and (state = 'open' or stop = 'waiting_reply' or stop = 'waiting_tool' or stop = 'sleeping')`
 	openOfMission engine.QueryText = `select id from cycles where mission = $1 and mission <> '' and state = 'open' and id <> $2 order by id`
 )
 
@@ -58,6 +62,16 @@ func (t *missionTx) apply(ctx context.Context, s spaces.MissionStep, run spaces.
 	if err != nil || m == nil {
 		return nil, err
 	}
+	if s.Kind != spaces.MissionResume {
+		s.From = 0
+	}
+	if s.From != 0 {
+		moves, err := tables.MovesOfMission(ctx, t, m.ID)
+		if err != nil {
+			return nil, err
+		}
+		s.Then = spaces.FindCheckpoint(spaces.MissionCheckpoints(moves), s.From)
+	}
 	moves, calls, err := m.Apply(s)
 	if err != nil {
 		return m, err
@@ -69,21 +83,20 @@ func (t *missionTx) apply(ctx context.Context, s spaces.MissionStep, run spaces.
 	if err := t.Run(ctx, storeMission, string(m.ID), string(m.Space), string(m.State), engine.ToMillis(m.Created), engine.ToMillis(m.Ended), string(body)); err != nil {
 		return nil, fmt.Errorf("store mission: %w", err)
 	}
-	for _, move := range moves {
-		body, err := json.Marshal(move)
-		if err != nil {
-			return nil, fmt.Errorf("encode move: %w", err)
-		}
-		if err := t.Run(ctx, insertMove, string(m.ID), move.N, string(body)); err != nil {
-			return nil, fmt.Errorf("store move: %w", err)
-		}
+	if err := t.storeMoves(ctx, m, moves); err != nil {
+		return nil, err
 	}
 	if err := t.show(ctx, m, s); err != nil {
 		return nil, err
 	}
-	if slices.Contains(heldBack, s.Kind) {
+	if slices.Contains(heldBack, s.Kind) || s.From != 0 {
 		if err := t.haltRuns(ctx, m, run, s.At); err != nil {
 			return nil, err
+		}
+	}
+	if s.From != 0 {
+		if err := t.Run(ctx, leaveTasks, string(m.ID), spaces.TaskGone); err != nil {
+			return nil, fmt.Errorf("leave tasks of mission: %w", err)
 		}
 	}
 	if s.Kind == spaces.MissionStart && !m.Deadline.IsZero() {
@@ -95,6 +108,52 @@ func (t *missionTx) apply(ctx context.Context, s spaces.MissionStep, run spaces.
 		}
 	}
 	return m, nil
+}
+
+// storeMoves stores moves of a mission, those that make a checkpoint with how far the logs are.
+func (t *missionTx) storeMoves(ctx context.Context, m *spaces.Mission, moves []spaces.MissionMove) (err error) {
+	for _, move := range moves {
+		if move.Checkpoint > 0 {
+			if move.Heads, err = t.heads(ctx, m); err != nil {
+				return err
+			}
+		}
+		body, err := json.Marshal(move)
+		if err != nil {
+			return fmt.Errorf("encode move: %w", err)
+		}
+		if err := t.Run(ctx, insertMove, string(m.ID), move.N, string(body)); err != nil {
+			return fmt.Errorf("store move: %w", err)
+		}
+	}
+	return nil
+}
+
+// heads returns how far the log of the mission's room is, and that of each of its agents.
+func (t *missionTx) heads(ctx context.Context, m *spaces.Mission) (map[spaces.SpaceID]int64, error) {
+	heads := map[spaces.SpaceID]int64{}
+	add := func(space spaces.SpaceID, branch spaces.BranchID) error {
+		var seq int64
+		found, err := engine.ScanRow(ctx, t, headOfLog, []any{string(space), string(branch)}, &seq)
+		if found {
+			heads[space] = seq
+		}
+		return err
+	}
+	if err := add(m.Space, spaces.Primary); err != nil {
+		return nil, fmt.Errorf("how far %s is: %w", m.Space, err)
+	}
+	for _, a := range m.Team {
+		mind := spaces.Mind{Agent: a.ID}
+		here, err := engine.ScanRow(ctx, t, mindHere, []any{string(m.Space), string(a.ID)}, &mind.Circle)
+		if err == nil && here {
+			err = add(mind.Inner(), mind.Branch())
+		}
+		if err != nil {
+			return nil, fmt.Errorf("how far %s is: %w", a.ID, err)
+		}
+	}
+	return heads, nil
 }
 
 // load returns the mission that a step is about. A proposal takes the place of those that the
@@ -127,6 +186,12 @@ const missionTTL = 24 * time.Hour
 func (t *missionTx) show(ctx context.Context, m *spaces.Mission, s spaces.MissionStep) error {
 	if s.Kind == spaces.MissionPropose {
 		return t.outbox.announce(ctx, spaces.RoomNotice{Room: m.Space, Thread: m.Thread, Key: m.NoticeKey(), Text: m.Text(), Choices: m.Buttons(), At: s.At})
+	}
+	if s.From != 0 {
+		back := spaces.RoomNotice{Room: m.Space, Thread: m.Thread, Key: fmt.Sprintf("went back|%s|%d", m.ID, m.Moves), Text: m.WentBack(), At: s.At}
+		if err := t.outbox.announce(ctx, back); err != nil {
+			return err
+		}
 	}
 	edit := noticeEdit{tag: fmt.Sprintf("move|%d", m.Moves), text: m.Text(), ttl: missionTTL}
 	return t.outbox.editNotice(ctx, m.NoticeKey(), edit, s.At)
@@ -280,7 +345,7 @@ func (t *missionTx) inherited(ctx context.Context, from spaces.CycleID) (ref spa
 // crashed takes in that a run over a task crashed too often.
 func (t *missionTx) crashed(ctx context.Context, y *spaces.Cycle, at time.Time) error {
 	ref, err := t.inherited(ctx, y.ID)
-	if err != nil || ref.Task == 0 {
+	if err != nil || ref.Task < 1 {
 		return err
 	}
 	return t.lapse(ctx, ref, y.Mind.Agent, y.ID, at)
@@ -309,7 +374,7 @@ func (t *missionTx) store(ctx context.Context, c *spaces.StepCommit) error {
 // settle takes in that a run over a task ends: one that a person stopped pauses the mission,
 // and one that ends without a word on the task is followed by another.
 func (t *missionTx) settle(ctx context.Context, c *spaces.StepCommit, ref spaces.TaskRef) error {
-	if ref.Task == 0 || slices.ContainsFunc(c.Timers, func(t spaces.WakeTimer) bool { return t.Kind == spaces.TimerTask }) {
+	if ref.Task < 1 || slices.ContainsFunc(c.Timers, func(t spaces.WakeTimer) bool { return t.Kind == spaces.TimerTask }) {
 		return nil
 	}
 	run := c.Step.Cycle

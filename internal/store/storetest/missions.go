@@ -22,6 +22,7 @@ var missionTests = map[string]func(*testing.T, *world){
 	"TaskIsInheritedOverACrash":                  taskResumed,
 	"NewPlanTakesThePlaceOfTheOldOne":            planReplaced,
 	"StopInARoomPausesItsMissions":               missionStopped,
+	"MissionGoesOnFromACheckpoint":               missionGoesBack,
 }
 
 const missionID spaces.MissionID = "mission-0001"
@@ -255,4 +256,38 @@ func missionStopped(t *testing.T, w *world) {
 	testutil.Same(t, "paused", 1, done.Paused)
 	testutil.Same(t, "state", spaces.MissionPaused, w.stands(room).State)
 	w.quiet()
+}
+
+// PRD-7.1-A1: a mission that goes on from one ends the run that is under way, whose close leaves the mission
+// as it is, and a run that waits for an answer goes on without the task.
+func missionGoesBack(t *testing.T, w *world) {
+	room := w.mission(0, 0)
+	w.now = w.now.Add(time.Second)
+	w.acts(w.taken("bea", 1), spaces.MissionSubmit)
+	w.now = w.now.Add(time.Second)
+	w.acts(w.taken("ada", 1), spaces.MissionVerify)
+	w.now = w.now.Add(time.Second)
+	asks := w.taken("bea", 2)
+	c := w.step(asks, 0)
+	c.Effect = []spaces.RoomEffect{{
+		Kind: spaces.ActSend, Space: room, ID: "which", Text: "which one?", Policy: spaces.ResendOnce, Chain: spaces.NextChain(nil, "", "which"), Expires: w.now.Add(time.Hour),
+		Wait: &spaces.WaitSpec{People: true, Due: w.now.Add(time.Hour)},
+	}}
+	c.Close = &spaces.CycleClose{Stop: spaces.StopWaitingReply, Rest: "Asked."}
+	w.commit(c)
+
+	w.steps(spaces.MissionStep{Kind: spaces.MissionResume, By: "kai", From: 3}, false)
+	w.steps(spaces.MissionStep{Kind: spaces.MissionResume, By: "kai", From: 1}, true)
+	run := w.taken("bea", 1)
+	w.say(room, "zoe", "the other")
+	w.steps(spaces.MissionStep{Kind: spaces.MissionResume, By: "kai", From: spaces.LatestCheckpoint}, true)
+	stopped := w.step(run, 0)
+	stopped.Close = &spaces.CycleClose{Stop: spaces.StopCancelled, Rest: "Stopped."}
+	w.commit(stopped)
+	goesOn := w.woken(bea, room)
+	testutil.Same(t, "task of the run that goes on", spaces.TaskRef{Mission: missionID, Task: spaces.TaskGone}, goesOn.Task)
+	w.rest(goesOn, 0)
+	testutil.Same(t, "state", spaces.MissionRunning, w.stands(room).State)
+	w.acts(w.taken("bea", 1), spaces.MissionSubmit)
+	testutil.Same(t, "first task", spaces.TaskSubmitted, w.stands(room).Tasks[0].State)
 }

@@ -17,6 +17,8 @@ const (
 	missionsNamed  engine.QueryText = `select body from missions where id = $1 or id like '%' || $1 order by created desc, id desc limit $2 + 0`
 	missionMoves   engine.QueryText = `select body from mission_moves where mission = $1 order by n`
 	missionSpent   engine.QueryText = `select coalesce(sum(prompt - cached + cached / 10 + output), 0), coalesce(sum(cost), 0), count(*) from cycles where mission = $1 and mission <> ''`
+	missionSpentBy engine.QueryText = `select coalesce(sum(s.prompt - s.cached + s.cached / 10 + s.output), 0), coalesce(sum(s.cost), 0) from cycles c join steps s on s.cycle = c.id
+where c.mission = $1 and c.mission <> '' and s.at <= $2`
 )
 
 func scanMission(r engine.ResultRow) (m spaces.Mission, err error) { return m, scanBody(r, &m) }
@@ -63,4 +65,10 @@ func MovesOfMission(ctx context.Context, src engine.QueryReader, id spaces.Missi
 func MissionSpent(ctx context.Context, src engine.QueryReader, id spaces.MissionID) (tokens int, cost int64, runs int, err error) {
 	_, err = engine.ScanRow(ctx, src, missionSpent, []any{string(id)}, &tokens, &cost, &runs)
 	return tokens, cost, runs, err
+}
+
+// MissionSpentBy returns what the model calls of a mission's runs had used at an instant.
+func MissionSpentBy(ctx context.Context, src engine.QueryReader, id spaces.MissionID, at time.Time) (tokens int, cost int64, err error) {
+	_, err = engine.ScanRow(ctx, src, missionSpentBy, []any{string(id), engine.ToMillis(at)}, &tokens, &cost)
+	return tokens, cost, err
 }

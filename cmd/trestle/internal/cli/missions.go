@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/trestle-bridge/trestle/cmd/trestle/internal/apperr"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/server"
 	"github.com/trestle-bridge/trestle/cmd/trestle/internal/textout"
 	"github.com/trestle-bridge/trestle/internal/console"
@@ -33,6 +34,10 @@ func newMissionsCommand(env *Environment) *cobra.Command {
 		Annotations: fromAPI(), Use: "show ID", Short: "show one mission (its id or number): its tasks, every change of state, and what it used", Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return cmd.show(c.Context(), args[0]) },
 	})
+	c.AddCommand(&cobra.Command{
+		Annotations: fromAPI(), Use: "checkpoints ID", Short: "list how a mission stood when its plan took effect and when each task was verified, oldest first", Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error { return cmd.checkpoints(c.Context(), args[0]) },
+	})
 	for _, verb := range []struct {
 		name, short string
 		step        spaces.MissionStepKind
@@ -42,20 +47,33 @@ func newMissionsCommand(env *Environment) *cobra.Command {
 		{"resume", "have a paused mission go on; one whose budget is used up may use as much again", spaces.MissionResume},
 		{"cancel", "end a mission for good; what was said stays", spaces.MissionCancel},
 	} {
-		c.AddCommand(&cobra.Command{
+		var from string
+		sub := &cobra.Command{
 			Use: verb.name + " ID", Short: verb.short, Args: cobra.ExactArgs(1),
-			RunE: func(c *cobra.Command, args []string) error { return cmd.step(c.Context(), args[0], verb.step) },
-		})
+			RunE: func(c *cobra.Command, args []string) error {
+				q := server.MissionRequest{ID: args[0], Step: verb.step}
+				if n, ok := spaces.ParseCheckpoint(from); ok {
+					q.From = n
+				} else if from != "" {
+					return &apperr.Error{What: fmt.Sprintf("%q is no checkpoint", from), Where: "missions resume --from", Remedy: "give the number of one, see trestle missions checkpoints " + args[0] + ", or latest", Code: apperr.Usage}
+				}
+				return cmd.step(c.Context(), q)
+			},
+		}
+		if verb.step == spaces.MissionResume {
+			sub.Flags().StringVar(&from, "from", "", "a checkpoint `N` to go on from, or latest; the mission may also run or have ended. What came of other tasks is superseded, and they begin once more")
+		}
+		c.AddCommand(sub)
 	}
 	return c
 }
 
 // step has the process do a step to a mission, or does it where there is none.
-func (cmd missionsCommand) step(ctx context.Context, id string, step spaces.MissionStepKind) error {
+func (cmd missionsCommand) step(ctx context.Context, q server.MissionRequest) error {
 	var m spaces.Mission
-	err := cmd.change(ctx, mutation{path: "/missions", ask: server.MissionRequest{ID: id, Step: step}, answer: &m, alone: func(ctx context.Context, s *sqlstore.Store) (err error) {
-		m, err = server.StepMission(ctx, s, id, step)
-		return server.MissionError(err, id)
+	err := cmd.change(ctx, mutation{path: "/missions", ask: q, answer: &m, alone: func(ctx context.Context, s *sqlstore.Store) (err error) {
+		m, err = server.StepMission(ctx, s, q.ID, spaces.MissionStep{Kind: q.Step, From: q.From})
+		return server.MissionError(err, q.ID)
 	}})
 	if err != nil {
 		return err
@@ -83,6 +101,32 @@ func (cmd missionsCommand) list(ctx context.Context, limit int) error {
 			lines = append(lines, []string{
 				m.Number(), textout.FormatTime(m.Created), string(m.State), textout.OrDash(string(m.Stop)), name(m.Space), m.Name(m.Coordinator), fmt.Sprintf("%d of %d", m.Verified(), len(m.Tasks)), m.Goal,
 			})
+		}
+		textout.WriteTable(w, lines)
+	})
+}
+
+func (cmd missionsCommand) checkpoints(ctx context.Context, id string) error {
+	var a api.CheckpointsAnswer
+	if err := cmd.ask(ctx, "/api/missions/"+url.PathEscape(id)+"/checkpoints", nil, &a); err != nil {
+		return nothing(err, fmt.Sprintf("there is no mission %q", id), "missions checkpoints", "see trestle missions")
+	}
+	return answerRows(cmd.Environment, a.Checkpoints, func(w io.Writer) {
+		if len(a.Checkpoints) == 0 {
+			fmt.Fprintln(w, "no checkpoint: the mission has not begun")
+			return
+		}
+		lines := [][]string{{"N", "AT", "WHEN", "DONE", "TOKENS", "NOW"}}
+		for i := range a.Checkpoints {
+			c := &a.Checkpoints[i]
+			when, now := "the plan took effect", "counts"
+			if c.Task > 0 {
+				when = fmt.Sprintf("task %d was verified", c.Task)
+			}
+			if c.Left {
+				now = "superseded"
+			}
+			lines = append(lines, []string{strconv.Itoa(c.N), textout.FormatTime(c.At), when, fmt.Sprintf("%d of %d", c.Done(), len(c.Tasks)), strconv.Itoa(c.Tokens), now})
 		}
 		textout.WriteTable(w, lines)
 	})

@@ -138,25 +138,28 @@ func (a agentControl) Quiet(ctx context.Context, id alerts.AlertID, until time.T
 }
 
 // StepMission implements [console.Process].
-func (d consoleBackend) StepMission(ctx context.Context, id string, step spaces.MissionStepKind) (spaces.Mission, error) {
+func (d consoleBackend) StepMission(ctx context.Context, id string, step spaces.MissionStep) (spaces.Mission, error) {
 	defer d.s.notifyOutbox()
 	return StepMission(ctx, d.s.Store, id, step)
 }
 
 // StepMission does an operator's step to a mission of a store; see [console.ProcessControl].
-func StepMission(ctx context.Context, s *sqlstore.Store, id string, step spaces.MissionStepKind) (spaces.Mission, error) {
+func StepMission(ctx context.Context, s *sqlstore.Store, id string, step spaces.MissionStep) (spaces.Mission, error) {
 	record, err := s.Console().Missions().Mission(ctx, id)
 	if err != nil {
 		return spaces.Mission{}, err
 	}
-	m, taken, err := s.Shell().StepMission(ctx, spaces.MissionStep{Mission: record.Mission.ID, Kind: step, By: spaces.MissionOperator, At: time.Now()})
+	step.Mission, step.By, step.At = record.Mission.ID, spaces.MissionOperator, time.Now()
+	m, taken, err := s.Shell().StepMission(ctx, step)
 	switch {
 	case err != nil:
 		return spaces.Mission{}, err
 	case m == nil:
 		return spaces.Mission{}, console.ErrUnknown
+	case !taken && step.From != 0:
+		return *m, &apperr.Error{What: fmt.Sprintf("the mission has %d checkpoints, and not that one", m.Checkpoints), Where: "mission " + m.Number(), Remedy: "trestle missions checkpoints " + m.Number() + " lists them", Code: apperr.Failed}
 	case !taken:
-		return *m, &apperr.Error{What: fmt.Sprintf("a mission that is %s cannot %s", m.State, step), Where: "mission " + m.Number(), Remedy: "trestle missions show " + m.Number() + " tells how it stands", Code: apperr.Failed}
+		return *m, &apperr.Error{What: fmt.Sprintf("a mission that is %s cannot %s", m.State, step.Kind), Where: "mission " + m.Number(), Remedy: "trestle missions show " + m.Number() + " tells how it stands", Code: apperr.Failed}
 	}
 	return *m, nil
 }
@@ -165,11 +168,12 @@ func StepMission(ctx context.Context, s *sqlstore.Store, id string, step spaces.
 type MissionRequest struct {
 	ID   string                 `json:"id"`
 	Step spaces.MissionStepKind `json:"step"`
+	From int                    `json:"from,omitempty"` // the checkpoint to resume from
 }
 
 // stepMission does an operator's step to a mission.
 func (ctl controlServer) stepMission(ctx context.Context, q MissionRequest) (spaces.Mission, error) {
-	m, err := consoleBackend{ctl.Server}.StepMission(ctx, q.ID, q.Step)
+	m, err := consoleBackend{ctl.Server}.StepMission(ctx, q.ID, spaces.MissionStep{Kind: q.Step, From: q.From})
 	return m, MissionError(err, q.ID)
 }
 

@@ -26,6 +26,9 @@ spaces:
 `, script(t, `
 ada acts: propose_mission {"goal":"Find a day","tasks":[{"title":"Find a day","agent":"Max","done_when":"one date is named"}]}
 max acts: ask {"question":"Which day?","options":["Friday","Saturday"]}
+max acts: submit_task {"result":"Friday"}
+ada acts: verify_task {"ok":true,"why":"a day is named"}
+ada acts: send_message {"text":"It is Friday."} || Responded to Kai.
 `)...)
 		s := &scene{world: w, labels: map[string]int64{}}
 		s.do(t, "chat family supergroup Kai")
@@ -48,7 +51,7 @@ max acts: ask {"question":"Which day?","options":["Friday","Saturday"]}
 			{spaces.MissionCancel, spaces.MissionCancelled, "cancelled"},
 			{spaces.MissionResume, "", "cancelled"},
 		} {
-			m, err := at.StepMission(t.Context(), number, c.step)
+			m, err := at.StepMission(t.Context(), number, spaces.MissionStep{Kind: c.step})
 			w.settle()
 			if c.want == "" {
 				if told, ok := errors.AsType[*apperr.Error](err); !ok || !strings.Contains(told.Remedy, number) {
@@ -62,7 +65,7 @@ max acts: ask {"question":"Which day?","options":["Friday","Saturday"]}
 				t.Errorf("after %s people read %s, want %q", c.step, sent, c.read)
 			}
 		}
-		if _, err := at.StepMission(t.Context(), "none", spaces.MissionStart); !errors.Is(err, console.ErrUnknown) {
+		if _, err := at.StepMission(t.Context(), "none", spaces.MissionStep{Kind: spaces.MissionStart}); !errors.Is(err, console.ErrUnknown) {
 			t.Errorf("a mission that is not there: %v", err)
 		}
 		record, err := w.process.Store.Console().Missions().Mission(t.Context(), number)
@@ -74,6 +77,24 @@ max acts: ask {"question":"Which day?","options":["Friday","Saturday"]}
 			}
 		}
 		testutil.Same(t, "who changed it", "proposed by agent:ada, running by operator, paused by operator, cancelled by operator", strings.Join(by, ", "))
+		if _, err := at.StepMission(t.Context(), number, spaces.MissionStep{Kind: spaces.MissionResume, From: 2}); err == nil || !strings.Contains(err.Error(), "1 checkpoints") {
+			t.Errorf("from a checkpoint that is not there: %v", err)
+		}
+		if c := record.Checkpoints; len(c) != 1 || c[0].Tokens != 0 || c[0].Heads[record.Mission.Space] == 0 || c[0].Heads["inner:max"] == 0 {
+			t.Errorf("checkpoints %+v", c)
+		}
+		m, err := at.StepMission(t.Context(), number, spaces.MissionStep{Kind: spaces.MissionResume, From: spaces.LatestCheckpoint})
+		testutil.OK(t, err)
+		testutil.Same(t, "cancelled and resumed", spaces.MissionRunning, m.State)
+		w.settle()
+		after, err := w.process.Store.Console().Missions().Mission(t.Context(), number)
+		testutil.OK(t, err)
+		if c := after.Checkpoints; len(c) != 2 || c[1].Task != 1 || c[1].Tokens <= record.Tokens || c[1].Tokens >= after.Tokens {
+			t.Errorf("checkpoints %+v, while %d and then %d tokens were used in all", c, record.Tokens, after.Tokens)
+		}
+		if sent := w.sent(); !strings.Contains(sent, "goes on from checkpoint 1, with 0 of 1 tasks done") {
+			t.Errorf("people read %s", sent)
+		}
 		if record.Runs != 1 || record.Tokens == 0 {
 			t.Errorf("%d runs used %d tokens, want one that used some", record.Runs, record.Tokens)
 		}
