@@ -281,6 +281,11 @@ func missionGoesBack(t *testing.T, w *world) {
 	run := w.taken("bea", 1)
 	w.say(room, "zoe", "the other")
 	w.steps(spaces.MissionStep{Kind: spaces.MissionResume, By: "kai", From: spaces.LatestCheckpoint}, true)
+	late := w.step(run, 0)
+	late.Missions = []spaces.MissionStep{{Mission: missionID, Kind: spaces.MissionSubmit, Task: 1, By: bea.Agent.Entity(), Text: "too late"}}
+	if _, err := w.s.Shell.Commit(t.Context(), late); err == nil {
+		t.Error("a run went on after the mission had gone back")
+	}
 	stopped := w.step(run, 0)
 	stopped.Close = &spaces.CycleClose{Stop: spaces.StopCancelled, Rest: "Stopped."}
 	w.commit(stopped)
