@@ -156,14 +156,27 @@ func (h *happenings) Happened(_ context.Context, after int64, _ int) ([]spaces.E
 	return h.events[after:], int64(len(h.events)), nil
 }
 
-// PRD-6.2-2, GTS-22: spans and deliveries are told once each, in the order in which they
+// Moved returns no move, and with the end the one of a task and the one of its mission.
+func (h *happenings) Moved(_ context.Context, after int64, _ int) ([]console.RecordedMove, int64, error) {
+	moves := []console.RecordedMove{
+		{Mission: "m7", Space: "s1", Move: spaces.MissionMove{To: "proposed", At: time.Now()}},
+		{Mission: "m7", Space: "s1", Move: spaces.MissionMove{Task: 2, From: "submitted", To: "verified", Agent: "ada", By: "agent:max", Checkpoint: 3, At: time.Now()}},
+		{Mission: "m7", Space: "s1", Move: spaces.MissionMove{From: "running", To: "completed", At: time.Now()}},
+	}
+	if after < 0 {
+		return nil, 1, nil
+	}
+	return moves[after:], int64(len(moves)), nil
+}
+
+// PRD-6.2-2, GTS-22: spans, deliveries and moves of missions are told once each, in the order in which they
 // were committed, and only from now on.
-func TestSpansAndDeliveriesAreToldOnce(t *testing.T) {
+func TestWhatTheRecordLearnsIsToldOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		bus := &inproc.EventBus{}
 		stream := bus.Open(16)
 		h := &happenings{}
-		n := console.LiveEventSource{Reader: h, Bus: bus, Logger: slog.New(slog.DiscardHandler)}
+		n := console.LiveEventSource{Reader: h, Missions: h, Bus: bus, Logger: slog.New(slog.DiscardHandler)}
 		ctx, stop := context.WithCancel(t.Context())
 		var wg sync.WaitGroup
 		wg.Go(func() { _ = n.Run(ctx) })
@@ -195,11 +208,14 @@ func TestSpansAndDeliveriesAreToldOnce(t *testing.T) {
 			if strings.HasPrefix(e.Type, "span") && e.Metadata["mind"] != "ada/home" {
 				t.Errorf("%s: %v", e.Type, e.Metadata)
 			}
+			if e.Type == "mission_task_state_change" {
+				testutil.Same(t, "facts", map[string]any{"mission": "m7", "space": "s1", "from": "submitted", "to": "verified", "by": "agent:max", "agent": "ada", "task": 2, "checkpoint": 3, "reason": "", "stop": ""}, e.Metadata)
+			}
 			got = append(got, e.Type+" "+e.Content)
 		}
 		stop()
 		wg.Wait()
-		want := []string{"span_opened heard", "delivery_sent m1", "delivery_failed No.", "span_closed deaf"}
+		want := []string{"span_opened heard", "delivery_sent m1", "delivery_failed No.", "mission_task_state_change verified", "mission_state_change completed", "span_closed deaf"}
 		testutil.Same(t, "events", want, got)
 	})
 }

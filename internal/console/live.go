@@ -9,14 +9,15 @@ import (
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
-// A LiveEventSource tells as live events what the record learns of connections and
-// deliveries: span_opened, span_closed, delivery_sent and delivery_failed
-// . It reads what is committed, so that nothing is told that did not
+// A LiveEventSource tells as live events what the record learns of connections, deliveries
+// and missions: span_opened, span_closed, delivery_sent, delivery_failed,
+// mission_state_change and mission_task_state_change. It reads what is committed, so that nothing is told that did not
 // happen and nothing twice.
 type LiveEventSource struct {
-	Reader ActivityReader
-	Bus    pubsub.EventPublisher
-	Logger *slog.Logger
+	Reader   ActivityReader
+	Missions MoveReader
+	Bus      pubsub.EventPublisher
+	Logger   *slog.Logger
 	// Every is how often it looks. Default: 500 ms.
 	Every time.Duration
 }
@@ -33,9 +34,12 @@ func (n *LiveEventSource) Run(ctx context.Context) error {
 	}
 	look := time.NewTicker(every)
 	defer look.Stop()
-	at, troubled := int64(-1), false
+	at, moved, troubled := int64(-1), int64(-1), false
 	for {
 		next, err := n.tell(ctx, at)
+		if err == nil {
+			moved, err = n.tellMoves(ctx, moved)
+		}
 		if err != nil && ctx.Err() == nil && !troubled {
 			n.Logger.Warn("what happens is not told live", "error", err)
 		}
@@ -59,6 +63,31 @@ func (n *LiveEventSource) tell(ctx context.Context, at int64) (int64, error) {
 			n.publish(e)
 		}
 		if at = next; len(events) < narrated {
+			return at, nil
+		}
+	}
+}
+
+// tellMoves tells what missions have done behind a place and returns the place it came to.
+func (n *LiveEventSource) tellMoves(ctx context.Context, at int64) (int64, error) {
+	for {
+		moves, next, err := n.Missions.Moved(ctx, at, narrated)
+		if err != nil {
+			return at, err
+		}
+		for _, m := range moves {
+			v, kind := m.Move, "mission_state_change"
+			facts := map[string]any{"mission": string(m.Mission), "space": string(m.Space), "from": v.From, "to": v.To, "by": string(v.By), "reason": v.Why, "stop": string(v.Stop)}
+			if v.Task > 0 {
+				kind = "mission_task_state_change"
+				facts["task"], facts["agent"] = v.Task, string(v.Agent)
+			}
+			if v.Checkpoint > 0 {
+				facts["checkpoint"] = v.Checkpoint
+			}
+			n.Bus.Publish(kind, v.To, facts, v.At)
+		}
+		if at = next; len(moves) < narrated {
 			return at, nil
 		}
 	}

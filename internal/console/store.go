@@ -112,8 +112,23 @@ func (r *MissionRecord) Used() (text string, share int) {
 	return limit.Compare(used), min(limit.Share(used), 100)
 }
 
+// A RecordedMove is a move with the mission that made it.
+type RecordedMove struct {
+	Mission spaces.MissionID
+	Space   spaces.SpaceID
+	Move    spaces.MissionMove
+}
+
+// MoveReader reads what missions did.
+type MoveReader interface {
+	// Moved returns the moves of all missions since a place in the record, oldest first, with
+	// the place behind them. -1 represents the end.
+	Moved(ctx context.Context, after int64, limit int) ([]RecordedMove, int64, error)
+}
+
 // MissionReader reads missions.
 type MissionReader interface {
+	MoveReader
 	// Missions returns the newest missions.
 	Missions(ctx context.Context, limit int) ([]spaces.Mission, error)
 	// Mission returns a mission by its id or by the end of it.

@@ -505,11 +505,12 @@ create index missions_newest on missions (created, id);
 
 -- Every change of state of a mission or of one of its tasks.
 create table mission_moves (
+    id      integer not null primary key, -- the order of recording over all missions
     mission text    not null references missions (id),
     n       integer not null,
     body    text    not null, -- JSON
-    primary key (mission, n)
-) strict, without rowid;
+    unique (mission, n)
+) strict;
 
 -- Which versions of prompt sections are told. A row that is rolled back stays.
 create table prompt_activations (

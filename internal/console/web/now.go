@@ -90,6 +90,7 @@ var LiveTypes = []string{
 	"gate_decision", "agent_assigned", "task_state_change", "phase_change", "hud_rendered", "memory_injected", "agent_thinking",
 	"tool_resolved", "tool_executing", "tool_result", "tool_permission_denied", "memory_stored", "context_compacted", "budget_warning",
 	"waiting_reply", "phrase_said", "mission_stop", "job", "span_opened", "span_closed", "delivery_sent", "delivery_failed",
+	"mission_state_change", "mission_task_state_change",
 }
 
 type livePage struct {

@@ -55,6 +55,19 @@ func (c MissionTable) Missions(ctx context.Context, limit int) ([]spaces.Mission
 	return found, nil
 }
 
+// Moved implements [console.MoveReader].
+func (c MissionTable) Moved(ctx context.Context, after int64, limit int) ([]console.RecordedMove, int64, error) {
+	found, next, err := tables.MovesAfter(ctx, c.engine, after, limit)
+	if err != nil {
+		return nil, after, fmt.Errorf("read moves of missions: %w", err)
+	}
+	moves := make([]console.RecordedMove, len(found))
+	for i, m := range found {
+		moves[i] = console.RecordedMove(m)
+	}
+	return moves, next, nil
+}
+
 // Mission implements [console.MissionReader].
 func (c MissionTable) Mission(ctx context.Context, id string) (r console.MissionRecord, err error) {
 	err = c.engine.View(ctx, func(ctx context.Context, src engine.QueryReader) error {

@@ -51,7 +51,7 @@ func (s *Server) newConsole() *console.Console {
 }
 
 func (s *Server) narrator() *console.LiveEventSource {
-	return &console.LiveEventSource{Reader: s.Store.Console(), Bus: s.Bus, Logger: s.Log}
+	return &console.LiveEventSource{Reader: s.Store.Console(), Missions: s.Store.Console().Missions(), Bus: s.Bus, Logger: s.Log}
 }
 
 // access returns from where the console may be called, by the configuration in force.

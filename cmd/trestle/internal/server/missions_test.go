@@ -70,6 +70,13 @@ ada acts: send_message {"text":"It is Friday."} || Responded to Kai.
 		}
 		record, err := w.process.Store.Console().Missions().Mission(t.Context(), number)
 		testutil.OK(t, err)
+		table := w.process.Store.Console().Missions()
+		moves, end, err := table.Moved(t.Context(), 0, 500)
+		testutil.OK(t, err)
+		testutil.Same(t, "moves in the order of the record", record.Changes[len(record.Changes)-1], moves[len(moves)-1].Move)
+		if _, last, err := table.Moved(t.Context(), -1, 500); err != nil || last != end || len(moves) != len(record.Changes) {
+			t.Errorf("%d moves to %d, the end is at %d: %v", len(moves), end, last, err)
+		}
 		var by []string
 		for _, v := range record.Changes {
 			if v.Task == 0 {
