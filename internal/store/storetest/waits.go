@@ -20,6 +20,7 @@ var waitTests = map[string]func(*testing.T, *world){
 	"WaitForSomeEndsWhenTooFewCanAnswer":    waitUnmet,
 	"WaitSaysWhoDidNotAnswerInTime":         waitLate,
 	"WaitForSomeOfAnybodyCountsSenders":     waitForPeople,
+	"WaitForAProgramIsAnsweredByIt":         waitForProgram,
 	"TwoAnswersAtOnceEndAWaitOnce":          waitRaced,
 	"WaitForAPersonCannotBeAnsweredUnsent":  waitUndelivered,
 	"StopForgetsWaits":                      waitHalted,
@@ -322,6 +323,37 @@ func waitForPeople(t *testing.T, w *world) {
 		t.Errorf("answers %+v of a wait for %d", wake.Waits[0].Answers, wake.Waits[0].Need)
 	}
 	w.over(wake, 0)
+}
+
+// A wait that names a program which a room admits is answered by it, beside people; one for
+// any person is not.
+func waitForProgram(t *testing.T, w *world) {
+	room := w.family()
+	bell := func(text string) spaces.Event {
+		it := w.message(room, "bell", text)
+		it.From.Kind = spaces.Bot
+		w.record(it)
+		return w.last(room)
+	}
+	who := []spaces.EntityID{bell("I watch the door").Actor, w.say(room, "zoe", "who is at the door?").Actor}
+	w.ask(ada, room, "@bell, @zoe, who is it?", spaces.WaitSpec{Who: who})
+	w.settleAll(w.due())
+	bell("the post")
+	if n := len(w.lasting(ada)); n != 1 {
+		t.Fatalf("ada waits for %d answers after that of the program", n)
+	}
+	w.say(room, "zoe", "it is the post")
+	wake := w.ended(ada, room, spaces.WaitReplied)
+	testutil.Same(t, "outcomes", map[spaces.EntityID]spaces.WaitOutcome{who[0]: spaces.WaitReplied, who[1]: spaces.WaitReplied}, outcomes(wake.Waits[0]))
+	w.over(wake, 0)
+
+	w.say(room, "zoe", "and who else?")
+	w.ask(ada, room, "Does anybody know?", spaces.WaitSpec{People: true})
+	w.settleAll(w.due())
+	bell("I do")
+	if n := len(w.lasting(ada)); n != 1 {
+		t.Errorf("a program has answered a question to people, %d waits last", n)
+	}
 }
 
 // Answers that are recorded at the same moment end a wait once, and both are kept.
