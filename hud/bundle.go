@@ -59,9 +59,18 @@ func (h *history) spanBundles(chosen []ChosenElement) []SpanBundle {
 	bs := h.bundles()
 	ms := h.seat.Room.Chat.Messages
 	last := make([]int, len(bs)) // line of a bundle that was looked at, plus one
+	bundle := func(i int) int {
+		return slices.IndexFunc(bs, func(b SpanBundle) bool { return i >= b.from && i < b.to })
+	}
+	for _, c := range summariesOf(chosen) {
+		for _, i := range c.Form.quotes {
+			bs[bundle(i)].Shown++
+			bs[bundle(i)].Ratio++
+		}
+	}
 	for _, c := range chosen {
 		for _, i := range c.Element.lines {
-			k := slices.IndexFunc(bs, func(b SpanBundle) bool { return i >= b.from && i < b.to })
+			k := bundle(i)
 			if k < 0 {
 				continue
 			}

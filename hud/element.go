@@ -29,6 +29,7 @@ type Form struct {
 	Tokens   int     // exact, or a bound while everything fits anyway
 	Fidelity float64 // how much of the element survives, 0 to 1
 	limit    int     // of the words of history lines
+	quotes   []int   // lines that Text shows whole, where it summarises left out ones
 }
 
 // An Element is one thing that can be shown. Its forms go from richest to
@@ -40,6 +41,7 @@ type Element struct {
 	Why   string // what the value is made of, for the plan
 	Forms []Form
 	lines []int // of the room, for history
+	above int   // the first line that a summary leaves out; it stands before the next one
 }
 
 // A ChosenElement is an element in the form it got.

@@ -236,7 +236,7 @@ func (v *MindView) PlainTokens(ms []*spaces.ChatMessage) int {
 
 // heads match the rows of a frame that tell of no single message: what there is
 // once in a frame or room, for any number of lines.
-var heads = regexp.MustCompile(`^(YOUR SPACES|SPACE s\d|HISTORY s\d|INBOX \(|RECALLED \(|s\d+ ")`)
+var heads = regexp.MustCompile(`^(YOUR SPACES|SPACE s\d|HISTORY s\d|INBOX \(|RECALLED \(|s\d+ "|… \d+ (of \d+ )?lines? (of|in) )`)
 
 // HeadTokens returns what the headings of a frame's conversations take, and what a
 // provider adds around their messages. The rest of their tokens are the lines', with

@@ -44,6 +44,7 @@ type history struct {
 	now           time.Time                 // when the newest line of the mind was said
 	conversations map[int32]float64         // score of the best line of each conversation
 	nearest       float64                   // of all
+	talk          []talkStretch             // what is summarised where lines are left out; nil before that is asked for
 }
 
 // history makes elements of the lines of the seat's room that left does not
@@ -240,7 +241,8 @@ func (h *history) Overhead() int { return 24 }
 // Section renders the chosen lines in order, with what was missed between spans.
 func (h *history) Section(chosen []ChosenElement) (string, []spaces.EventID) {
 	lines, limits := shownLines(chosen)
-	if len(lines) == 0 {
+	above := summariesOf(chosen)
+	if len(lines)+len(above) == 0 {
 		return "", nil
 	}
 	on := takeBuffer()
@@ -258,8 +260,10 @@ func (h *history) Section(chosen []ChosenElement) (string, []spaces.EventID) {
 			}
 			gaps = gaps[1:]
 		}
+		above = c.summaries(above, i)
 		c.line(i, limits[k])
 	}
+	c.summaries(above, h.total)
 	on.bytes = c.b
 	return c.text(), c.refs
 }

@@ -53,8 +53,13 @@ func (w *inboxWriter) shorten(head []byte, budget int) ([]byte, []spaces.EventID
 		}
 	}
 	for _, i := range w.byRelevance() {
-		if keep[i] == 0 && !try(i, 1000, budget*7/8) {
+		if keep[i] == 0 && !try(i, 1000, budget*3/4) {
 			break
+		}
+	}
+	for _, i := range w.telling() {
+		if keep[i] == 0 && try(i, 1000, budget*7/8-gapLine) {
+			spent += gapLine // others around it are left out
 		}
 	}
 	for i := range slices.Backward(es) {
@@ -94,6 +99,33 @@ func (w *inboxWriter) byRelevance() []int {
 	return order
 }
 
+// telling returns the entries that say most, whatever is asked, best first.
+func (w *inboxWriter) telling() []int {
+	at := map[int]int{}
+	lines := w.messagesOf(0, len(w.entries), at)
+	var order []int
+	for _, t := range w.seat.Room.index.Gist(lines, mostTelling, tellingChars).Telling {
+		order = append(order, at[t.Line])
+	}
+	return order
+}
+
+// mostTelling is how many new lines are shown for what they tell.
+const mostTelling = 24
+
+// messagesOf returns the new messages among the entries from one on to another, as lines of
+// the room, and stores in at which entries they are.
+func (w *inboxWriter) messagesOf(from, to int, at map[int]int) []int {
+	var lines []int
+	for i := from; i < to; i++ {
+		if e := &w.entries[i]; e.change == nil {
+			line := w.seat.Room.Chat.At(e.id)
+			lines, at[line] = append(lines, line), i
+		}
+	}
+	return lines
+}
+
 // joinKept renders the kept lines, with one line for every run left out. Should
 // those make it too long, the least pressing kept lines go too.
 func (w *inboxWriter) joinKept(head []byte, budget int) ([]byte, []spaces.EventID) {
@@ -114,7 +146,7 @@ func (w *inboxWriter) joinKept(head []byte, budget int) ([]byte, []spaces.EventI
 			for i < len(es) && keep[i] == 0 {
 				i++
 			}
-			b = appendElided(append(b, '\n'), es[from:i])
+			b = w.appendElided(append(b, '\n'), from, i)
 		}
 		if messageOverhead+w.v.Counter.Count(string(b)) <= budget || !w.dropOne() {
 			return b, refs
@@ -149,13 +181,19 @@ func (w *inboxWriter) dropOne() bool {
 	return false
 }
 
-// appendElided appends `… 37 more lines, #b1 to #c2: read_messages shows them`.
-func appendElided(dst []byte, es []entry) []byte {
+// appendElided appends what the entries from one on to another, which are left out, come to:
+// `… 37 more lines, #b1 to #c2, by Kai, Nova: 3 decisions, 1 link (read_messages shows them)`.
+func (w *inboxWriter) appendElided(dst []byte, from, to int) []byte {
 	dst = append(dst, "… "...)
-	dst = strconv.AppendInt(dst, int64(len(es)), 10)
+	dst = strconv.AppendInt(dst, int64(to-from), 10)
 	dst = append(dst, " more lines, "...)
-	dst = appendShort(dst, es[0].seq)
+	dst = appendShort(dst, w.entries[from].seq)
 	dst = append(dst, " to "...)
-	dst = appendShort(dst, es[len(es)-1].seq)
-	return append(dst, ": read_messages shows them"...)
+	dst = appendShort(dst, w.entries[to-1].seq)
+	if to-from < leastStretch {
+		return append(dst, ": read_messages shows them"...)
+	}
+	r := w.seat.Room
+	dst = appendGist(dst, r, r.index.Gist(w.messagesOf(from, to, map[int]int{}), 0, 0))
+	return append(dst, " (read_messages shows them)"...)
 }

@@ -17,6 +17,7 @@ type keyframeBuilder struct {
 	absorbed []spaces.ClosedCycle // replaced by the keyframe
 	kept     []spaces.ClosedCycle // left as turns behind it
 	bounded  bool                 // counts are bounds, while it is tried whether everything fits anyway
+	plain    bool                 // what is left out is not summarised: a frame waits
 }
 
 // newKeyframe renders everything but the newest kept cycles within the tokens.
@@ -29,7 +30,7 @@ func newKeyframe(v *MindView, cause string, tokens, kept int) (spaces.Keyframe, 
 	if split > 0 {
 		k.Upto = v.Closed[split-1].N
 	}
-	b := keyframeBuilder{v: v, tokens: tokens, absorbed: v.Closed[:split], kept: v.Closed[split:]}
+	b := keyframeBuilder{v: v, tokens: tokens, absorbed: v.Closed[:split], kept: v.Closed[split:], plain: cause == CutFrame}
 	plan := FramePlan{Cause: cause, Budget: tokens}
 	if !b.buildWhole(&k, &plan) {
 		b.buildFitting(&k, &plan)
@@ -172,6 +173,10 @@ func (b *keyframeBuilder) compose(ds []Delegate, tokens int) keyframeText {
 	}
 	chosen := FitForms(all, tokens)
 	out.whole = !slices.ContainsFunc(chosen, func(form int) bool { return form != 0 })
+	var summaries map[Delegate][]ChosenElement
+	if !out.whole && !b.bounded && !b.plain {
+		chosen, summaries = b.summarise(ds, starts, all, chosen, tokens)
+	}
 	var sections []string
 	out.items = slices.Grow(out.items, len(all))
 	for i, d := range ds {
@@ -184,6 +189,9 @@ func (b *keyframeBuilder) compose(ds []Delegate, tokens int) keyframeText {
 				item.Form, item.Tokens = c.Form.Name, c.Form.Tokens
 			}
 			part, out.items = append(part, c), append(out.items, item)
+		}
+		for _, c := range summaries[d] {
+			part, out.items = append(part, c), append(out.items, summaryItem(c))
 		}
 		section, shows := d.Section(part)
 		if section != "" {

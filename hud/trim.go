@@ -91,7 +91,7 @@ func (d *frameBuilder) shedKeyframe(budget int) {
 	}
 	before := d.keyframe.Tokens
 	target := max(before-(d.tokens-budget), before/4)
-	k, _ := newKeyframe(d.v, CutGuard, target, len(d.v.Closed))
+	k, _ := newKeyframe(d.v, CutFrame, target, len(d.v.Closed))
 	if k.Tokens == 0 && k.Text != "" {
 		k.Tokens = messageOverhead + d.v.Counter.Count(k.Text)
 	}

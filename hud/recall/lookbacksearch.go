@@ -1,6 +1,7 @@
 package recall
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -177,7 +178,7 @@ func consents(text string) bool {
 
 // HasLink reports whether a text holds the address of a page.
 func HasLink(text string) bool {
-	return strings.Contains(text, "http://") || strings.Contains(text, "https://") || strings.Contains(text, "www.")
+	return strings.Contains(text, "http") && (strings.Contains(text, "http://") || strings.Contains(text, "https://")) || strings.Contains(text, "www.")
 }
 
 // IsOpenQuestion reports whether line i is a question to which no reply is known, and after
@@ -187,13 +188,14 @@ func (x *LineIndex) IsOpenQuestion(i int) bool {
 	if !strings.Contains(ms[i].Text, "?") || !strings.HasSuffix(strings.TrimRight(ms[i].Text, " \n\t)!🙏😅🙂"), "?") && !strings.Contains(ms[i].Text, "? ") {
 		return false
 	}
-	for _, l := range x.replies {
-		if int(l[1]) == i {
+	for k, n := int(x.lines[i].next), 0; k >= 0 && n < 3; k, n = int(x.lines[k].next), n+1 {
+		if m := &ms[k]; m.Sender != ms[i].Sender && m.ReplyTo == "" && !strings.HasSuffix(m.Text, "?") && m.At.Sub(ms[i].At) < ConversationGap {
 			return false
 		}
 	}
-	for k, n := int(x.lines[i].next), 0; k >= 0 && n < 3; k, n = int(x.lines[k].next), n+1 {
-		if m := &ms[k]; m.Sender != ms[i].Sender && m.ReplyTo == "" && !strings.HasSuffix(m.Text, "?") && m.At.Sub(ms[i].At) < ConversationGap {
+	later, _ := slices.BinarySearchFunc(x.replies, int32(i), func(l [2]int32, line int32) int { return cmp.Compare(l[0], line) })
+	for _, l := range x.replies[later:] {
+		if int(l[1]) == i {
 			return false
 		}
 	}
