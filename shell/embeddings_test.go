@@ -79,7 +79,7 @@ func gossip(w *world, set func(*shell.AgentSettings)) (room spaces.SpaceID, sold
 	}
 	room = w.room("band")
 	w.says(room, "Nova", "the room is open")
-	sold = w.says(room, "Nova", "we sold the zither")
+	sold = w.says(room, "Nova", "somebody else has the zither now, I think")
 	for n := range 200 {
 		w.says(room, "Kai", fmt.Sprintf("line %d is about nothing much, like the others before and after it", n))
 	}
@@ -104,11 +104,11 @@ func TestOldLinesAreFoundByWhatTheyMean(t *testing.T) {
 			w.settle()
 			return k.frame()
 		}
-		if first := ask(); strings.Contains(first, "we sold the zither") {
+		if first := ask(); strings.Contains(first, "somebody else has the zither now, I think") {
 			t.Fatalf("words alone recall the line:\n%s", first)
 		}
 		lines := s.texts()
-		if n := strings.Count(strings.Join(lines, "\n"), "line 17 is"); n != 1 || !slices.Contains(lines, "we sold the zither") {
+		if n := strings.Count(strings.Join(lines, "\n"), "line 17 is"); n != 1 || !slices.Contains(lines, "somebody else has the zither now, I think") {
 			t.Fatalf("asked %d times about a line, of %d texts", n, len(lines))
 		}
 		spent, err := w.store.Shell().Spent(w.t.Context(), time.Now(), "ada", room)
@@ -118,7 +118,7 @@ func TestOldLinesAreFoundByWhatTheyMean(t *testing.T) {
 		}
 		w.crash()
 		w.start()
-		if later := ask(); !strings.Contains(later, "we sold the zither") {
+		if later := ask(); !strings.Contains(later, "somebody else has the zither now, I think") {
 			t.Errorf("the line is not recalled:\n%s", later)
 		}
 		if n := strings.Count(strings.Join(s.texts(), "\n"), "line 17 is"); n != 1 {
