@@ -252,3 +252,37 @@ func BenchmarkQuote(b *testing.B) {
 		dst = appendQuoted(dst[:0], text)
 	}
 }
+
+// A look back at all that was said: the first one reads every line, unless that was done
+// before; later ones know them.
+func BenchmarkLookBack(b *testing.B) {
+	const asked = "which decisions did we make?"
+	b.Run("first", func(b *testing.B) {
+		for b.Loop() {
+			b.StopTimer()
+			w, _ := talkative(b, 100_000)
+			w.v.Recall("piano", 1500) // the lines are indexed
+			b.StartTimer()
+			look, _ := NewLookBack(w.v, asked)
+			look.Lines(8000)
+		}
+	})
+	w, _ := talkative(b, 100_000)
+	for PrepareLookBacks(w.v, 2000) {
+	}
+	b.Run("prepared", func(b *testing.B) {
+		for b.Loop() {
+			look, _ := NewLookBack(w.v, asked)
+			look.Lines(8000)
+		}
+	})
+	b.Run("preparing", func(b *testing.B) {
+		for b.Loop() {
+			b.StopTimer()
+			w, _ := talkative(b, 20_000)
+			w.v.Recall("piano", 1500)
+			b.StartTimer()
+			PrepareLookBacks(w.v, 2000)
+		}
+	})
+}

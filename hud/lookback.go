@@ -44,6 +44,17 @@ func (b *LookBack) Lines(budget int) []RecalledLine {
 	return v.fitRecalled(rs, budget)
 }
 
+// PrepareLookBacks reads lines of the rooms of a view for looks back that may come, at most that many, and
+// reports whether there are more.
+func PrepareLookBacks(v *MindView, most int) (more bool) {
+	for i := range v.Seats {
+		if most -= v.Seats[i].Room.index.Judge(most); most == 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // Spare returns how many tokens of the view's budget are left beside the keyframe, the turns
 // and a tail.
 func (b *LookBack) Spare(in TailInput) int {

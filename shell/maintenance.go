@@ -6,11 +6,12 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/trestle-bridge/trestle/hud"
 	"github.com/trestle-bridge/trestle/spaces"
 )
 
 // tend does for the mind of a place what can wait until its agent has answered:
-// it takes the counts of its turns and cuts its context when that is due, and has
+// it takes the counts of its turns, cuts its context when that is due, prepares its rooms, and has
 // itself called again once the provider has forgotten the prefix.
 func (s *Shell) tend(ctx context.Context, p wakeKey) {
 	o, ok := s.outlook(p)
@@ -34,6 +35,8 @@ func (s *Shell) tend(ctx context.Context, p wakeKey) {
 		}
 		s.Logger.Error("context not cut", "mind", p.mind.String(), "error", err)
 	}
+	for m.prepare(o) && s.idle(p.mind) && ctx.Err() == nil {
+	}
 	if at, more := m.rests(o); more {
 		s.mu.Lock()
 		s.resting[p.mind] = maintenanceDue{p, at}
@@ -50,6 +53,17 @@ func (m *mind) settled(o cycleConfig) (last spaces.CycleID, ready bool) {
 		m.whole(o).Settle()
 	}
 	return m.lastCycle, m.loaded
+}
+
+// preparedLines is how many lines are prepared at once: a cycle that begins waits for
+// some ten milliseconds.
+const preparedLines = 2000
+
+// prepare prepares the mind's rooms for looks back, and reports whether it is to go on.
+func (m *mind) prepare(o cycleConfig) (more bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.loaded && hud.PrepareLookBacks(m.whole(o), preparedLines)
 }
 
 // A maintenanceDue is when a mind will have rested long enough to be tended again.

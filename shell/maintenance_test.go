@@ -2,6 +2,7 @@ package shell
 
 import (
 	"log/slog"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -42,5 +43,26 @@ func TestAPanicLocksNobodyOut(t *testing.T) {
 			t.Errorf("after %s the latch of loading is held", name)
 			m.loading = latch.New()
 		}
+	}
+}
+
+// A mind that rests has its rooms ready for a question that looks back at all of them.
+func TestARestingMindIsPreparedForLooksBack(t *testing.T) {
+	id := spaces.Mind{Agent: "ada", Circle: "home"}
+	s := New(Options{
+		Agents: []Agent{{ID: "ada", Name: "Ada"}}, Logger: slog.New(slog.DiscardHandler), Counter: new(hud.TokenCounter),
+		Settings: func(spaces.AgentID, spaces.SpaceID) AgentSettings { return DefaultSettings() },
+	})
+	room := hud.NewRoom(spaces.Space{ID: "sp"})
+	for n := range int64(2*preparedLines + 10) {
+		room.Apply(spaces.Event{Seq: n + 1, ID: spaces.EventID(strconv.FormatInt(n, 10)), Actor: "e-kai", Body: spaces.MessagePosted{Text: "we take the train"}})
+	}
+	m := s.minds.get(id)
+	m.loaded = true
+	m.seats = []hud.RoomView{{Room: room, Uplink: spaces.Uplink{Mind: id, Space: "sp"}}}
+	s.tend(t.Context(), wakeKey{id, "sp"})
+	v := hud.MindView{Seats: m.seats}
+	if hud.PrepareLookBacks(&v, 1) {
+		t.Error("the mind rests, and lines are left to be read")
 	}
 }

@@ -30,6 +30,7 @@ type LineIndex struct {
 	liveTerms     int // sum of the lengths of live docs
 	scratch       []byte
 	decisive      []uint8 // of each message, see Decisiveness, in 254ths and one more; 0 where it is unknown
+	judged        int     // lines from the oldest on that Judge has read
 	words         wordList
 
 	// embeddings of messages; shorter than the chat where none were computed.

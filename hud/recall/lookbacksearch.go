@@ -45,6 +45,7 @@ func FindLookBack(r *LookBackRequest) []LineRef {
 	r.anchor()
 	rooms, _ := r.searchRooms()
 	top := newTopLines(40 + r.Budget/leastLineTokens)
+	few := r.Kind != LookOverview && r.Kind != LookDecisions // of the lines may be shown
 	for room := range r.Rooms {
 		chat := r.Rooms[room].Index.chat
 		for i := r.firstLine(chat); i < len(chat.Messages); i++ {
@@ -52,10 +53,17 @@ func FindLookBack(r *LookBackRequest) []LineRef {
 			if !r.To.IsZero() && !m.At.Before(r.To) && r.inOrder(chat, i) {
 				break
 			}
-			if rooms[room].lines[i] != lineOpen || !r.Wants(LineRef{room, i}) {
+			if rooms[room].lines[i] != lineOpen || few && !r.Wants(LineRef{room, i}) {
 				continue
 			}
-			if score := r.value(&r.Rooms[room], i); score > 0 && top.takes(score) {
+			score, settled := r.value(&r.Rooms[room], i)
+			if score <= 0 || !top.takes(score+settled) || !few && !r.Wants(LineRef{room, i}) {
+				continue
+			}
+			if r.Rooms[room].Index.settled(i) {
+				score += settled
+			}
+			if top.takes(score) {
 				top.add(scoredLine{LineRef{room, i}, score})
 			}
 		}
@@ -132,26 +140,24 @@ func (r *LookBackRequest) Wants(l LineRef) bool {
 	return true
 }
 
-// value returns how much line i of a room matters to the look back.
-func (r *LookBackRequest) value(room *SearchRoom, i int) float64 {
+// value returns how much line i of a room matters to the look back, and how much more where
+// it is settled.
+func (r *LookBackRequest) value(room *SearchRoom, i int) (value, settled float64) {
 	x := room.Index
 	m := &x.chat.Messages[i]
 	decides := x.Decisiveness(i)
 	if room.Focus < 1 && decides < LeastDecision && r.Kind != LookLinks && r.Kind != LookFiles {
-		return 0
+		return 0, 0
 	}
 	n := 0.0
 	if d := x.docOf[i]; d >= 0 {
 		n = float64(x.docs[d].length)
 	}
-	value := decides + matterWeight*n/(n+8)
+	value = decides + matterWeight*n/(n+8)
 	if m.Pinned {
 		value += pinnedWeight
 	}
-	if x.settled(i) {
-		value += settledWeight * (0.3 + decides)
-	}
-	return value * room.Focus
+	return value * room.Focus, settledWeight * (0.3 + decides) * room.Focus
 }
 
 // settled reports whether one of the next lines by others is a short word of consent.
@@ -200,6 +206,18 @@ func (x *LineIndex) IsOpenQuestion(i int) bool {
 		}
 	}
 	return true
+}
+
+// Judge computes [Decisiveness] of the oldest lines of which it never did, at most that many,
+// and returns of how many: a look back that comes later finds it known.
+func (x *LineIndex) Judge(most int) int {
+	x.Update()
+	n := min(most, len(x.docOf)-x.judged)
+	for range n {
+		x.Decisiveness(x.judged)
+		x.judged++
+	}
+	return n
 }
 
 // Decisiveness returns [Decisiveness] of line i, which it remembers until the words change.
