@@ -27,6 +27,9 @@ type Options struct {
 	Agents   AgentControl
 	Chat     ChatDesk
 	Rehearse RehearseFunc
+	// ChangeSend has a message that was not delivered be sent again, or drops one that waits. One that is in
+	// no such state is a [UserError].
+	ChangeSend func(ctx context.Context, action spaces.Action, verb SendVerb) error
 	// ReasonWords returns in words why the gate let a message wake no agent, by its reason.
 	ReasonWords func(reason string) string
 	// OpenFile opens the nth file of a message, from 0. One that does not exist, or is not here

@@ -494,6 +494,26 @@ type Message struct {
 	spaces.TranscriptTurn
 }
 
+// A SendVerb is what an operator does about a message that was not delivered.
+type SendVerb string
+
+// What an operator does about messages.
+const (
+	SendAgain SendVerb = "resend" // where it failed, expired, or it is unknown whether it arrived
+	SendDrop  SendVerb = "drop"   // where it waits, or it is unknown whether it arrived
+)
+
+// MayChange reports whether an operator may do it about a message in a state.
+func (v SendVerb) MayChange(s spaces.ActionState) bool {
+	switch v {
+	case SendAgain:
+		return s == spaces.ActionFailed || s == spaces.ActionExpired || s == spaces.ActionUnknown
+	case SendDrop:
+		return s == spaces.ActionReady || s == spaces.ActionUnknown
+	}
+	return false
+}
+
 // A SettingRow is one key of the configuration.
 type SettingRow struct {
 	Path    string `json:"path"`

@@ -48,6 +48,7 @@ func (api *API) Routes() []console.Route {
 		{Pattern: "GET /api/runs", Access: console.ForCredential, Handle: console.JSONHandler(api.respond, api.Runs.serveRuns)},
 		{Pattern: "GET /api/runs/{id}", Access: console.ForCredential, Handle: console.JSONHandler(api.respond, api.Runs.serveRun)},
 		{Pattern: "GET /api/runs/{id}/steps/{n}", Access: console.ForCredential, Handle: console.JSONHandler(api.respond, api.Runs.serveFrame)},
+		{Pattern: "POST /api/runs/{id}/deliveries/{action}/{verb}", Access: console.ForCredential, Handle: console.JSONHandler(api.respond, api.Runs.ChangeDelivery)},
 		{Pattern: "POST /api/runs/{id}/cancel", Access: console.ForCredential, Handle: api.Runs.serveCancel},
 		{Pattern: "GET /api/tools", Access: console.ForCredential, Handle: console.JSONHandler(api.respond, api.serveTools)},
 		{Pattern: "GET /api/tools/diff", Access: console.ForCredential, Handle: console.JSONHandler(api.respond, api.serveToolsDiff)},

@@ -57,9 +57,12 @@ var operations = map[string]operation{
 	"PATCH /api/memory/{agent}/{circle...}": {
 		summary: "Puts a fact in place of a memory's, which keeps its sources and who may learn it.", query: []string{"id: of the memory"}, takes: MemoryEdit{}, gives: console.Nothing{},
 	},
-	"GET /api/runs":                      {summary: "Runs, newest first.", query: append([]string{"stop: only those that ended so", "agent: only of this agent", "space: only in this space"}, paging...), gives: RunsAnswer{}},
-	"GET /api/runs/{id}":                 {summary: "One run with everything that explains it. The unique beginning of an id is enough.", gives: RunAnswer{}},
-	"GET /api/runs/{id}/steps/{n}":       {summary: "What the model was shown in one step, message by message.", gives: FrameAnswer{}},
+	"GET /api/runs":                {summary: "Runs, newest first.", query: append([]string{"stop: only those that ended so", "agent: only of this agent", "space: only in this space"}, paging...), gives: RunsAnswer{}},
+	"GET /api/runs/{id}":           {summary: "One run with everything that explains it. The unique beginning of an id is enough.", gives: RunAnswer{}},
+	"GET /api/runs/{id}/steps/{n}": {summary: "What the model was shown in one step, message by message.", gives: FrameAnswer{}},
+	"POST /api/runs/{id}/deliveries/{action}/{verb}": {
+		summary: "Has a message of a run that failed, expired or may not have arrived be sent again (resend), or one that waits or may not have arrived be dropped (drop). 422 when it is in no such state.", gives: SendChange{},
+	},
 	"POST /api/runs/{id}/cancel":         {summary: "Ends a run where it stands, with the stop reason human_cancelled. 409 when it is not under way.", gives: cancelAnswer{}},
 	"GET /api/tools":                     {summary: "The acts that agents may ask for, with tier and risk, and the versions of them that runs were offered.", query: []string{"version: its name or the unique beginning of it; the acts of now when absent"}, gives: ToolsAnswer{}},
 	"GET /api/tools/diff":                {summary: "How one version of the acts differs from another.", query: []string{"from: the name of a version or the unique beginning of it", "to: the same; the acts of now when absent"}, gives: ToolsDiff{}},

@@ -400,6 +400,35 @@ func FrameAnswerOf(f console.Frame) FrameAnswer {
 	return a
 }
 
+// A SendChange is what was done about a message.
+type SendChange struct {
+	Action spaces.ActionID  `json:"action"`
+	Verb   console.SendVerb `json:"verb"`
+}
+
+// ChangeDelivery has the message that a path names be sent again, or drops it.
+func (api *RunAPI) ChangeDelivery(r *http.Request) (SendChange, error) {
+	run, err := api.Store.Run(r.Context(), r.PathValue("id"))
+	if err != nil {
+		return SendChange{}, err
+	}
+	c := SendChange{spaces.ActionID(r.PathValue("action")), console.SendVerb(r.PathValue("verb"))}
+	i := slices.IndexFunc(run.Actions, func(a spaces.Action) bool { return a.ID == c.Action })
+	if i < 0 || c.Verb != console.SendAgain && c.Verb != console.SendDrop {
+		return SendChange{}, console.ErrUnknown
+	}
+	if err := api.ChangeSend(r.Context(), run.Actions[i], c.Verb); err != nil {
+		return SendChange{}, err
+	}
+	api.Logger.Info("send changed", "action", string(c.Action), "verb", string(c.Verb))
+	return c, nil
+}
+
+// May reports whether an operator may do that about the message: resend or drop.
+func (d deliveryRow) May(verb string) bool {
+	return d.Kind == spaces.ActSend && console.SendVerb(verb).MayChange(d.State)
+}
+
 // serveCancel ends a run at once.
 func (api *RunAPI) serveCancel(w http.ResponseWriter, r *http.Request) {
 	id := spaces.CycleID(r.PathValue("id"))

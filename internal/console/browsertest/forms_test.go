@@ -16,6 +16,7 @@ func TestFormsOfPagesAreServed(t *testing.T) {
 		{"/spaces/" + string(l.Space), `form[action$="/mute"]`, "mute ada, lifted false"},
 		{"/problems", `form[action$="/ack"]`, "quiet 3"},
 		{"/runs/" + string(l.Closed), `form[action$="/rehearse"]`, "rehearse  0 []"},
+		{"/runs/" + string(l.Closed), `form[action$="/resend"]`, "resend to -100"},
 		{"/settings/change?path=admit", `form[action="/settings/change"]`, "propose admit pairing"},
 		{"/settings/change?path=model.api_key", `form[action="/settings/change"]`, "apply model.api_key k"},
 	} {

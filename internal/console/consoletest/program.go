@@ -3,6 +3,7 @@ package consoletest
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -215,6 +216,15 @@ func (p *FakeProgram) Correct(_ context.Context, m spaces.Mind, id, fact string)
 	}
 	p.forgotten = append(p.forgotten, m.String()+" "+id+": "+fact)
 	return true, nil
+}
+
+// changeSend is the [console.Options.ChangeSend] of a world: it refuses what is dropped.
+func (p *FakeProgram) changeSend(_ context.Context, a spaces.Action, verb console.SendVerb) error {
+	p.note(string(verb) + " to " + a.Chat)
+	if !verb.MayChange(a.State) {
+		return notTakenError{errors.New("it is " + string(a.State))}
+	}
+	return nil
 }
 
 // noFactError is [console.UserError].

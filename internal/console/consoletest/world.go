@@ -73,7 +73,7 @@ func Open(tb testing.TB) *ConsoleWorld {
 	w.Prompts = &PromptShelf{prompts.PromptRegistry{Folder: tb.TempDir(), Reader: store.Prompts()}, store.Prompts()}
 	o := console.Options{
 		Store: store.Console(), Figures: store.Figures(), Keys: store.Keys(), Process: w.Program, Jobs: longWork{store.Jobs(), store.Jobs()}, Settings: w.Program, Live: stream{w.Bus}, Desk: w.Program, People: w.Program, Agents: w.Program, Prompts: w.Prompts, Editor: w.Settings,
-		Rehearse: w.Program.rehearse, Chat: chatDesk{w}, ReasonWords: func(reason string) string { return "it is " + reason }, OpenFile: openFile,
+		Rehearse: w.Program.rehearse, ChangeSend: w.Program.changeSend, Chat: chatDesk{w}, ReasonWords: func(reason string) string { return "it is " + reason }, OpenFile: openFile,
 		PersonTools: http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) { fmt.Fprint(rw, console.AccessOf(r.Context()).As) }),
 		Grant: func(_ context.Context, q console.TokenRequest) (console.PersonAccess, error) {
 			return console.PersonAccess{Person: "maya", As: q.As, Agent: q.Agent, Send: q.Send}, nil

@@ -40,6 +40,12 @@ func (site controlPages) pageSteer(w http.ResponseWriter, r *http.Request) {
 	site.goOn(w, r, "/spaces/"+r.PathValue("id"), err)
 }
 
+// pageChangeSend has a message be sent again or drops it, and shows the run.
+func (site controlPages) pageChangeSend(w http.ResponseWriter, r *http.Request) {
+	_, err := site.api.Runs.ChangeDelivery(r)
+	site.goOn(w, r, "/runs/"+r.PathValue("id")+"#receipts", err)
+}
+
 // pageQuiet has a problem not be told again for a while.
 func (site controlPages) pageQuiet(w http.ResponseWriter, r *http.Request) {
 	_, err := site.api.Control.QuietProblem(r)

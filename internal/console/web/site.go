@@ -75,6 +75,7 @@ func (site *Site) Routes() []console.Route {
 		{Pattern: "GET /runs", Access: console.ForCredential, Handle: site.page("runs", runs.pageRuns)},
 		{Pattern: "GET /runs/{id}", Access: console.ForCredential, Handle: site.page("run", runs.pageRun)},
 		{Pattern: "POST /runs/{id}/cancel", Access: console.ForCredential, Handle: runs.pageCancelRun},
+		{Pattern: "POST /runs/{id}/deliveries/{action}/{verb}", Access: console.ForCredential, Handle: control.pageChangeSend},
 		{Pattern: "POST /runs/{id}/rehearse", Access: console.ForCredential, Handle: rehearsal.pageRehearse},
 		{Pattern: "GET /runs/{id}/steps/{n}", Access: console.ForCredential, Handle: site.page("frame", runs.pageFrame)},
 		{Pattern: "GET /missions", Access: console.ForCredential, Handle: site.page("missions", missions.pageMissions)},

@@ -19,6 +19,10 @@ const (
 from (select cast($1 as text) as id, cast($2 as text) as state, cast($3 as text) as chat, cast($4 as bigint) as part, cast($5 as bigint) as attempts,
   cast($6 as bigint) as not_before, cast($7 as text) as refs, cast($8 as bigint) as resent, cast($9 as text) as code, cast($10 as text) as reason,
   cast($11 as bigint) as settled) r where outbox.id = r.id`
+	resendAction engine.QueryText = `update outbox set state = 'ready', attempts = 0, not_before = $2, expires = $3, code = '', reason = '', settled = 0,
+  resent = case when state = 'unknown' then 1 else resent end
+where id = $1 and kind = 'send' and agent <> '' and (state = 'unknown' or state = 'failed' or state = 'expired')
+  and not exists (select 1 from cycles y where y.id = outbox.cycle and y.halted >= 2)`
 	dropMessage engine.QueryText = `delete from messages where account = $1 and chat = $2 and message = $3`
 )
 
@@ -37,6 +41,43 @@ func (b OutboxStore) Settle(ctx context.Context, at time.Time, settlements []act
 		return fmt.Errorf("settle: %w", err)
 	}
 	return nil
+}
+
+// ResendAction has an agent's message that was not delivered, or of which that is unknown, be sent from the part that
+// it had reached, until it expires; zero is never. It returns the account, or nothing of any other action.
+func (b OutboxStore) ResendAction(ctx context.Context, id spaces.ActionID, at, expires time.Time) (account string, err error) {
+	err = b.s.write(ctx, func(ctx context.Context, t *storeTx) error {
+		n, err := t.Exec(ctx, resendAction, string(id), t.SharedMillis(at), t.SharedMillis(expires))
+		if err != nil || n == 0 {
+			return err
+		}
+		o, err := engine.FirstRow(ctx, t, oneAction, []any{string(id)}, tables.ScanAction)
+		if err == nil && o != nil {
+			account = o.Account
+		}
+		return err
+	})
+	if err != nil {
+		return "", fmt.Errorf("send action %s again: %w", id, err)
+	}
+	return account, nil
+}
+
+// DropAction cancels an agent's message that waits to be sent, or of which it is unknown whether it was
+// delivered. It reports whether there is one.
+func (b OutboxStore) DropAction(ctx context.Context, id spaces.ActionID, at time.Time) (dropped bool, err error) {
+	err = b.s.write(ctx, func(ctx context.Context, t *storeTx) error {
+		o, err := engine.FirstRow(ctx, t, oneAction, []any{string(id)}, tables.ScanAction)
+		if err != nil || o == nil || o.Agent == "" || o.State != spaces.ActionReady && o.State != spaces.ActionUnknown {
+			return err
+		}
+		dropped = true
+		return t.outbox.cancel(ctx, *o, at)
+	})
+	if err != nil {
+		return false, fmt.Errorf("drop action %s: %w", id, err)
+	}
+	return dropped, nil
 }
 
 // An outboxTx changes the state of actions.

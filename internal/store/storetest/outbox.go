@@ -32,6 +32,7 @@ var outboxTests = map[string]func(*testing.T, *world){
 	"WhatMayHaveArrivedExpiresAsUnknown":  expiryUnknown,
 	"CrashInTheSendWindowFollowsPolicy":   recovery,
 	"UnknownOutcomeMayStillBeTold":        unknownTold,
+	"AnOperatorSendsAgainOrDrops":         resentByOperator,
 	"EchoOfOurOwnMessageIsNoEvent":        echo,
 	"OneActionForEachChatOfTheRoom":       everyChat,
 	"NoticeIsSentOnceAndBelongsToNoRoom":  notice,

@@ -131,6 +131,55 @@ func unknownTold(t *testing.T, w *world) {
 	}
 }
 
+// An operator has a message sent again that failed, from the part it had reached, or drops one that waits.
+func resentByOperator(t *testing.T, w *world) {
+	room := w.family()
+	w.speak(room, spaces.RoomEffect{Text: "long"}, spaces.RoomEffect{Text: "perhaps there", Thread: "t"})
+	all := w.due()
+	long, perhaps := all[0], all[1]
+	resend := func(id spaces.ActionID, want string) {
+		t.Helper()
+		got, err := w.s.Border.ResendAction(t.Context(), id, w.now, w.now.Add(time.Hour))
+		w.ok(err)
+		testutil.Same(t, "account", want, got)
+	}
+	resend(long.ID, "") // it is being sent
+	w.settle(activity.SendResult{Action: long.ID, State: spaces.ActionSending, Part: 1, Ref: ref("p0")}, activity.SendResult{Action: long.ID, State: spaces.ActionFailed, Code: "forbidden", Reason: "We may not."},
+		activity.SendResult{Action: perhaps.ID, State: spaces.ActionUnknown, Code: "unknown", Reason: "Nobody knows."})
+	w.now = w.now.Add(2 * time.Hour) // both would have expired
+	resend(long.ID, account)
+	resend(long.ID, "") // once
+	resend(perhaps.ID, account)
+	again := w.due()
+	if len(again) != 2 || again[0].Part != 1 || again[0].Attempts != 1 || again[0].Resent || again[0].Code != "" || !again[1].Resent || !again[1].Expires.Equal(w.now.Add(time.Hour)) {
+		t.Fatalf("due %+v, want the second part of one, and one that may be there", again)
+	}
+	w.settle(activity.SendResult{Action: long.ID, State: spaces.ActionSent, Part: 2, Ref: ref("p1")})
+	if d, ok := w.last(room).Body.(spaces.ActionDelivered); !ok || len(d.Refs) != 2 {
+		t.Errorf("last event %+v, want it delivered after all", w.last(room).Body)
+	}
+	resend(long.ID, "")
+	resend("nothing", "")
+	drop := func(want bool) {
+		t.Helper()
+		got, err := w.s.Border.DropAction(t.Context(), perhaps.ID, w.now)
+		w.ok(err)
+		testutil.Same(t, "dropped", want, got)
+	}
+	drop(false) // it is being sent
+	w.settle(activity.SendResult{Action: perhaps.ID, State: spaces.ActionReady, NotBefore: w.now.Add(time.Minute), Code: "limited"})
+	drop(true)
+	drop(false)
+	if f, ok := w.last(room).Body.(spaces.SendFailed); !ok || f.State != spaces.ActionCancelled {
+		t.Errorf("last event %+v, want cancelled", w.last(room).Body)
+	}
+	resend(perhaps.ID, "")
+	w.now = w.now.Add(time.Hour)
+	if got := w.due(); len(got) != 0 {
+		t.Errorf("due %v", texts(got))
+	}
+}
+
 // K20, SEQ-98
 func echo(t *testing.T, w *world) {
 	room := w.family()

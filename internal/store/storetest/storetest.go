@@ -89,6 +89,8 @@ type BridgeStore interface {
 	activity.ConnHistory
 	activity.Outbox
 	activity.NoticeStore
+	ResendAction(ctx context.Context, id spaces.ActionID, at, expires time.Time) (account string, err error)
+	DropAction(ctx context.Context, id spaces.ActionID, at time.Time) (dropped bool, err error)
 	access.PairingStore
 	commands.RoleLookup
 	commands.RoomInspector

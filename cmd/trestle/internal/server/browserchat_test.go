@@ -13,10 +13,14 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
+	"github.com/trestle-bridge/trestle/adapters/fake"
+	faketelegram "github.com/trestle-bridge/trestle/adapters/fake/telegram"
 	"github.com/trestle-bridge/trestle/internal/llm"
 	"github.com/trestle-bridge/trestle/internal/llm/llmtest"
 	"github.com/trestle-bridge/trestle/internal/testutil"
+	"github.com/trestle-bridge/trestle/spaces"
 )
 
 // A browserOfOwner asks the console for pages as the owner of the machine.
@@ -180,4 +184,54 @@ func linesOnPage(page string) []string {
 		all[i] = strings.TrimSpace(regexp.MustCompile(`</?(p|ol|ul|li|br|a)\b[^>]*>`).ReplaceAllString(regexp.MustCompile(`(?s)<p><a .*`).ReplaceAllString(all[i], ""), ""))
 	}
 	return all
+}
+
+// An operator has a message sent again that the platform refused, and drops one that the platform
+// asks to wait with; the room is told what became of each.
+func TestOperatorsSendAgainOrDrop(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		answer := llmtest.Calls(llmtest.Call("1", "send_message", map[string]any{"text": "At eight."}))
+		w := newWorld(t, "admit: open\nphases: one\nagents:\n  ada: {name: Ada}\n", answer, llmtest.Says("Nothing pending."), answer, llmtest.Says("Nothing pending."))
+		defer w.stop()
+		w.addChat("home", "direct", []string{"Kai"})
+		b := browserOfOwner{w, w.process.newConsole().Socket()}
+		verb := func(name string) (form string) {
+			run := parts(b.get("/runs"), `href="/runs/([0-9a-f-]{36})"`)[0]
+			if all := parts(b.get("/runs/"+run), `action="(/runs/[^"]+/`+name+`)"`); len(all) == 1 {
+				form = all[0]
+			}
+			return form
+		}
+		sent := func() int { return len(w.chats["home"].Sent()) }
+
+		w.telegram.Fault(fake.CallFault{Method: "sendMessage", Do: fake.Refuse, Status: 403, Description: "Forbidden: bot was blocked by the user"})
+		w.chats["home"].Says(w.people["Kai"], "when?", faketelegram.PostOptions{})
+		w.settle()
+		if sent() != 0 || verb("drop") != "" {
+			t.Fatalf("%d were sent", sent())
+		}
+		again := verb("resend")
+		if code, _ := b.post(again, url.Values{}, "", ""); code != http.StatusSeeOther {
+			t.Fatalf("sent again: %d", code)
+		}
+		w.settle()
+		if log := w.log(spaces.Room); sent() != 1 || verb("resend") != "" || !strings.Contains(log, "delivered") {
+			t.Errorf("%d were sent\n%s", sent(), log)
+		}
+		if code, _ := b.post(again, url.Values{}, "", ""); code != http.StatusBadRequest {
+			t.Errorf("sent again, what is there: %d", code)
+		}
+
+		w.telegram.Fault(fake.CallFault{Method: "sendMessage", Do: fake.Refuse, RetryAfter: 600})
+		w.chats["home"].Says(w.people["Kai"], "and when again?", faketelegram.PostOptions{})
+		w.settle()
+		if code, _ := b.post(verb("drop"), url.Values{}, "", ""); code != http.StatusSeeOther {
+			t.Fatalf("dropped: %d", code)
+		}
+		pass(20 * time.Minute)
+		w.settle()
+		if log := w.log(spaces.Room); sent() != 1 || !strings.Contains(log, "cancelled") {
+			t.Errorf("%d were sent\n%s", sent(), log)
+		}
+	})
 }

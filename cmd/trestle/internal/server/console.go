@@ -41,7 +41,7 @@ func (s *Server) newConsole() *console.Console {
 	rooms := persontools.Rooms{Store: s.Store.Shell(), Shell: s.shell, Settings: s.shellSettings, NewID: s.Mint, Notify: s.notifyAccount, Logger: s.Log}
 	o := console.Options{
 		Store: s.Store.Console(), Figures: s.Store.Figures(), Keys: s.Store.Keys(), Process: consoleBackend{s}, Jobs: jobsBackend{s.Store.Jobs(), s}, Settings: ConsoleSettings{s.Config, s.keyOf, s.told}, Editor: s.Editor, Live: liveEvents{s.Bus}, Desk: toolDesk{s}, People: admissionDesk{s}, Agents: agentControl{s},
-		Rehearse: s.rehearse, Chat: chatDesk{s}, ReasonWords: commands.ReasonWords, OpenFile: chatDesk{s}.openMessageFile,
+		Rehearse: s.rehearse, ChangeSend: consoleBackend{s}.changeSend, Chat: chatDesk{s}, ReasonWords: commands.ReasonWords, OpenFile: chatDesk{s}.openMessageFile,
 		PersonTools: rooms.Handler(), Grant: s.grantAccess, Prompts: s.promptAccess(),
 		Tools: s.shell.Catalogue().Manifest, Answers: s.answerCommand, Metrics: s.telemetry.Metrics(), Access: s.access, Logger: s.Log,
 	}
@@ -326,6 +326,29 @@ func (s *Server) answerCommand(ctx context.Context, command string, q url.Values
 		return nil, console.ErrUnknown
 	}
 	return s.Answers(ctx, s, command, q)
+}
+
+// changeSend has a message that was not delivered be sent again, or drops one that waits.
+func (d consoleBackend) changeSend(ctx context.Context, a spaces.Action, verb console.SendVerb) error {
+	defer d.s.notifyOutbox()
+	now, taken := time.Now(), false
+	var err error
+	switch verb {
+	case console.SendAgain:
+		var expires time.Time
+		if age := d.s.Config().SettingsFor(string(a.Agent), d.s.keyOf(a.Space)).Expires; age > 0 {
+			expires = now.Add(age)
+		}
+		var account string
+		account, err = d.s.border.ResendAction(ctx, a.ID, now, expires)
+		taken = account != ""
+	case console.SendDrop:
+		taken, err = d.s.border.DropAction(ctx, a.ID, now)
+	}
+	if err == nil && !taken {
+		return &apperr.Error{What: "nothing can be done about a message that is " + string(a.State) + " or whose run was stopped", Where: "message to " + a.Chat, Remedy: "look at the run again", Code: apperr.Failed}
+	}
+	return err
 }
 
 // rehearse implements [console.RehearseFunc].
