@@ -23,7 +23,22 @@ type MessageSpeaker interface {
 // spokenMark stands for a recording where a platform wants words with each file.
 const spokenMark = "🔊"
 
-// spokenWords takes the marks of Markdown and the addresses of links out of words.
+// spoken returns words as they are spoken: without marks of Markdown, addresses of links, code blocks and
+// tables, which are drawn as such.
+func spoken(words string) string {
+	t := spokenWords.Read(words)
+	var out strings.Builder
+	from := 0
+	for _, s := range t.Spans {
+		if s.Look == markup.Pre && s.From >= from {
+			out.WriteString(t.Words[from:s.From])
+			from = s.To
+		}
+	}
+	out.WriteString(t.Words[from:])
+	return strings.TrimSpace(out.String())
+}
+
 var spokenWords = markup.New(markup.Options{Reach: func(address string) (string, markup.LinkPolicy) { return address, markup.Linked }})
 
 // speaks reports whether an action's words are to be spoken as well. What cannot be found out is only
@@ -44,7 +59,7 @@ func (e *stepBuilder) speaks(ctx context.Context, a spaces.Action) bool {
 func (e *stepBuilder) speakStep(at *sendTarget, part int) sendStep {
 	a := at.action
 	return sendStep{file: true, do: func(ctx context.Context) (adapters.Receipt, error) {
-		recording, err := e.o.Speaker.Speak(ctx, a, strings.TrimSpace(spokenWords.Read(a.Text).Words))
+		recording, err := e.o.Speaker.Speak(ctx, a, spoken(a.Text))
 		length, ok := media.OggDuration(recording)
 		if err != nil || !ok || int64(len(recording)) > e.fileSender.MaxFile(a.Chat) {
 			e.logger.Warn("message not spoken", "action", string(a.ID), "chat", a.Chat, "bytes", len(recording), "err", err)

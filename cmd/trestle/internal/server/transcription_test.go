@@ -140,6 +140,7 @@ func TestAVoiceIsAnsweredByVoice(t *testing.T) {
 		sent             []string
 	}{
 		"by voice":       {"voice: {speak: tts-1}\n", "At **eight**, [here](https://example.org).", "", false, []string{"tts-1 coral: At eight, here."}, []string{"At eight, here.", "voice"}},
+		"with a drawing": {"voice: {speak: tts-1}\n", "Who?\n\n```\nx := 1\n```\n\n| a | b |\n|---|---|\n| c | d |\n\nYou.", "", false, []string{"tts-1 coral: Who?\n\n\n\n\n\nYou."}, []string{"Who?\n\nx := 1\n\na | b\n--+--\nc | d\n\nYou.", "voice"}},
 		"in words":       {"voice: {speak: tts-1}\n", "At eight.", "when?", false, nil, []string{"At eight."}},
 		"not configured": {"", "At eight.", "", false, nil, []string{"At eight."}},
 		"out of order":   {"voice: {speak: tts-1}\n", "At eight.", "", true, []string{"tts-1 coral: At eight."}, []string{"At eight."}},
