@@ -444,10 +444,11 @@ type Run struct {
 	Turns   []spaces.TranscriptTurn `json:"turns"`
 	Inner   []spaces.Event          `json:"inner"` // what it wrote into the inner log
 	Actions []spaces.Action         `json:"actions"`
-	Lost    []spaces.MessageRef     `json:"lost"`  // chats in which the beginning of an answer may still be visible
-	Tools   []spaces.ToolRun        `json:"tools"` // calls of tools from outside
-	Rated   []spaces.Feedback       `json:"rated"` // ratings of what it said, oldest first
-	Waits   []spaces.PendingWait    `json:"waits"` // those that ended for it, and what it waits or waited for itself
+	Settled []time.Time             `json:"settled"` // of Actions, same order: when each was over, by the database's clock; zero if it is not
+	Lost    []spaces.MessageRef     `json:"lost"`    // chats in which the beginning of an answer may still be visible
+	Tools   []spaces.ToolRun        `json:"tools"`   // calls of tools from outside
+	Rated   []spaces.Feedback       `json:"rated"`   // ratings of what it said, oldest first
+	Waits   []spaces.PendingWait    `json:"waits"`   // those that ended for it, and what it waits or waited for itself
 }
 
 // DenialFilter chooses denials. Its zero value matches all.

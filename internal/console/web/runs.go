@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/trestle-bridge/trestle/internal/console"
@@ -111,7 +112,7 @@ type runPage struct {
 	pageLayout
 	Run    api.RunAnswer
 	Shown  []spokenRow
-	Bars   []stepBar
+	Bars   []timeBar
 	Height int
 	Again  bool // it can be rehearsed
 }
@@ -124,10 +125,11 @@ type spokenRow struct {
 	What string
 }
 
-// A stepBar is one step in the waterfall: from the commit before it to its own.
-type stepBar struct {
-	N         int
-	Phase     spaces.Phase
+// A timeBar is one row of the waterfall: what took how long.
+type timeBar struct {
+	Label     string
+	Class     string // of its colour
+	Href      string // what it leads to; empty: nothing
 	X, W, End int
 	Y, Text   int
 	Took      string
@@ -151,38 +153,92 @@ func (site runPages) pageRun(r *http.Request) (view, error) {
 		e := run.Events[i]
 		p.Shown = append(p.Shown, spokenRow{s, e.Seq + 10, console.NameOf(e.Actor, names), console.DescribeEvent(e.Body)})
 	}
-	p.Bars = waterfall(run)
+	p.Bars = waterfall(run, time.Now())
 	p.Height = len(p.Bars) * 20
 	p.Again = run.Cycle.Stop != "" && len(run.Steps) > 0 && !slices.ContainsFunc(run.Steps, func(s spaces.Step) bool { return s.Expired })
 	return p, nil
 }
 
-// waterfall lays the steps of a run out over its time.
-func waterfall(run console.Run) []stepBar {
-	const left, right = 170, 900
-	var bars []stepBar
-	from := run.Cycle.Started
-	last := from
-	for _, s := range run.Steps {
-		if s.State == spaces.StepDone && s.At.After(last) {
-			last = s.At
+// A timeRow is what a row of the waterfall is made of. Its end is zero as long as it lasts.
+type timeRow struct {
+	label, class, href, title string
+	from, to                  time.Time
+}
+
+// waterfall lays out over its time what a run waited for, its steps, the calls of tools from outside that it made
+// in them, and what it sent. Of what woke it long before it began only the end of the wait is drawn.
+func waterfall(run console.Run, now time.Time) []timeBar {
+	const left, right, rowHeight = 170, 900, 20
+	rows := timeRows(run)
+	from, last := run.Cycle.Started, run.Cycle.Started.Add(time.Millisecond)
+	for i := range rows {
+		if rows[i].to.IsZero() {
+			rows[i].to = now
+		}
+		if rows[i].to.After(last) {
+			last = rows[i].to
 		}
 	}
-	whole := max(last.Sub(from), time.Millisecond)
-	place := func(t time.Time) int { return left + int(int64(right-left)*int64(t.Sub(from))/int64(whole)) }
-	at := from
-	for i, s := range run.Steps {
+	whole := last.Sub(from)
+	if len(rows) > 0 && rows[0].from.Before(from) {
+		waited := min(from.Sub(rows[0].from), whole/2)
+		from, whole = from.Add(-waited), whole+waited
+	}
+	place := func(t time.Time) int { return left + int(int64(right-left)*int64(max(t.Sub(from), 0))/int64(whole)) }
+	var bars []timeBar
+	for i, r := range rows {
+		b := timeBar{Label: r.label, Class: r.class, Href: r.href, X: place(r.from), Y: i*rowHeight + 4, Text: i*rowHeight + 14, Took: console.Span(r.to.Sub(r.from))}
+		b.W = max(place(r.to)-b.X, 2)
+		b.End = b.X + b.W + 6
+		b.Title = r.label + r.title + ": " + b.Took
+		bars = append(bars, b)
+	}
+	return bars
+}
+
+// timeRows lists what took time in a run, in the order of the waterfall.
+func timeRows(run console.Run) []timeRow {
+	var rows []timeRow
+	for _, e := range run.Events {
+		if began := run.Cycle.Started; !e.RecvAt.IsZero() && e.RecvAt.Before(began) && (len(rows) == 0 || e.RecvAt.Before(rows[0].from)) {
+			rows = []timeRow{{label: "waited", class: "waited", title: " from the message until the run began", from: e.RecvAt, to: began}}
+		}
+	}
+	at := run.Cycle.Started // the next step begins when the calls of the one before are over
+	for _, s := range run.Steps {
 		if s.State != spaces.StepDone {
 			continue
 		}
-		b := stepBar{N: s.N, Phase: s.Phase, X: place(at), Y: i*20 + 4, Text: i*20 + 14, Took: console.Span(s.At.Sub(at))}
-		b.W = max(place(s.At)-b.X, 2)
-		b.End = b.X + b.W + 6
-		b.Title = fmt.Sprintf("step %d, %s: %s, %d tokens in, %d out", s.N, s.Phase, b.Took, s.Usage.Prompt, s.Usage.Output)
-		bars = append(bars, b)
-		at = s.At
+		var called time.Time
+		if at.After(s.At) {
+			at = s.At
+		}
+		rows = append(rows, timeRow{
+			label: fmt.Sprintf("step %d %s", s.N, s.Phase), class: string(s.Phase), href: fmt.Sprintf("/runs/%s/steps/%d", run.Cycle.ID, s.N),
+			title: fmt.Sprintf(", %d tokens in, %d out", s.Usage.Prompt, s.Usage.Output), from: at, to: s.At,
+		})
+		for _, t := range run.Tools {
+			if t.Step == s.N && !t.Started.IsZero() {
+				rows = append(rows, timeRow{label: console.ClipLine(console.Plain(t.Tool), 24), class: "tool", title: ", " + string(t.State), from: t.Started, to: t.Ended})
+				called = maxTime(called, t.Ended)
+			}
+		}
+		at = maxTime(s.At, called)
 	}
-	return bars
+	for i, a := range run.Actions {
+		if i < len(run.Settled) {
+			platform, _, _ := strings.Cut(a.Account, ":")
+			rows = append(rows, timeRow{label: string(a.Kind) + " " + console.Plain(platform), class: "sending", href: "#receipts", title: " to " + console.Plain(a.Chat) + ", " + string(a.State), from: a.Created, to: run.Settled[i]})
+		}
+	}
+	return rows
+}
+
+func maxTime(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
 }
 
 // pageCancelRun ends a run and shows it.

@@ -45,6 +45,7 @@ group by u.agent, u.circle order by u.agent, u.circle`
 	lastCycle    engine.QueryText = `select ` + tables.CycleColumns + ` from cycles where agent = $1 and circle = $2 order by started desc, id desc limit 1`
 	namedCycles  engine.QueryText = `select ` + tables.CycleColumns + ` from cycles where id >= $1 and id < $1 || '􏿿' order by id limit $2 + 0`
 	lostDrafts   engine.QueryText = `select account, chat, message from drafts where cycle = $1 and length(text) = 0 order by step`
+	cycleSettled engine.QueryText = `select o.settled from outbox o where o.cycle = $1 and o.cycle <> '' order by o.ordinal`
 	cycleActions engine.QueryText = `select ` + tables.ActionColumns + ` from outbox o where o.cycle = $1 and o.cycle <> '' order by o.ordinal`
 	innerEvents  engine.QueryText = `select ` + tables.EventColumns + ` from events e
 where e.space = $1 and e.branch = $2 and e.seq >= (select inner_from from cycles where id = $3)
@@ -216,6 +217,11 @@ func loadRun(ctx context.Context, src engine.QueryReader, run *console.Run) erro
 	}
 	for _, o := range orders {
 		run.Actions = append(run.Actions, o.Action)
+	}
+	if run.Settled, err = engine.AllRows(ctx, src, cycleSettled, []any{string(y.ID)}, func(r engine.ResultRow) (at time.Time, err error) {
+		return at, r.Scan(engine.ScanTime(&at))
+	}); err != nil {
+		return err
 	}
 	inner, err := engine.AllRows(ctx, src, innerEvents, []any{string(y.Mind.Inner()), string(y.Mind.Branch()), string(y.ID)}, tables.ScanEvent)
 	for _, e := range inner {

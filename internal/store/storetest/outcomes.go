@@ -158,6 +158,9 @@ func resentByOperator(t *testing.T, w *world) {
 	if d, ok := w.last(room).Body.(spaces.ActionDelivered); !ok || len(d.Refs) != 2 {
 		t.Errorf("last event %+v, want it delivered after all", w.last(room).Body)
 	}
+	run, err := w.s.Run(t.Context(), string(long.Cycle))
+	w.ok(err)
+	testutil.Same(t, "settled", []time.Time{w.now, {}}, run.Settled)
 	resend(long.ID, "")
 	resend("nothing", "")
 	drop := func(want bool) {
