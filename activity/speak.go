@@ -20,7 +20,7 @@ type MessageSpeaker interface {
 	Speak(ctx context.Context, a spaces.Action, words string) ([]byte, error)
 }
 
-// spokenMark stands for a recording where a platform wants words with each file.
+// spokenMark are the words of a recording on platforms that want words with each file.
 const spokenMark = "🔊"
 
 // spoken returns words as they are spoken: without marks of Markdown, addresses of links, code blocks and

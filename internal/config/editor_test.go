@@ -62,7 +62,7 @@ func TestACredentialIsWrittenBesideTheFile(t *testing.T) {
 	}
 }
 
-// The file of variables is made where there is none; what stands in the way is told.
+// The file of variables is made where there is none; a credential that would not count is refused.
 func TestACredentialThatCannotCountIsRefused(t *testing.T) {
 	e := newEditedInstall(t, smallFile, "BOT=of the environment")
 	for _, c := range []struct{ path, secret, want string }{

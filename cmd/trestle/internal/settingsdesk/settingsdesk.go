@@ -15,10 +15,10 @@ import (
 	"github.com/trestle-bridge/trestle/internal/redact"
 )
 
-// A Desk implements [console.SettingsDesk] over the file that a program was started with. Who uses it is
+// A ConfigDesk implements [console.SettingsDesk] over the file that a program was started with. Who uses it is
 // known by a credential over the network, so it changes no key that [config.IsLocalKey] names, takes
 // no value that refers to a variable or a file, and shows no credential. Make one with [New].
-type Desk struct {
+type ConfigDesk struct {
 	editor  config.FileEditor
 	current func() *config.Config
 	known   *redact.SecretRegistry
@@ -26,12 +26,12 @@ type Desk struct {
 	writing sync.Mutex
 }
 
-var _ console.SettingsDesk = (*Desk)(nil)
+var _ console.SettingsDesk = (*ConfigDesk)(nil)
 
 // New returns a desk. source is where the configuration came from, load reads one, and current
 // returns the one in force.
-func New(source config.LoadOptions, load func(config.LoadOptions) (*config.Config, error), current func() *config.Config) *Desk {
-	d := &Desk{current: current, known: new(redact.SecretRegistry)}
+func New(source config.LoadOptions, load func(config.LoadOptions) (*config.Config, error), current func() *config.Config) *ConfigDesk {
+	d := &ConfigDesk{current: current, known: new(redact.SecretRegistry)}
 	d.editor = config.FileEditor{Source: source, Load: func(o config.LoadOptions) (*config.Config, error) {
 		c, err := load(o)
 		if c != nil {
@@ -43,7 +43,7 @@ func New(source config.LoadOptions, load func(config.LoadOptions) (*config.Confi
 }
 
 // Setting implements [console.SettingsDesk].
-func (d *Desk) Setting(path string) (console.SettingDetail, error) {
+func (d *ConfigDesk) Setting(path string) (console.SettingDetail, error) {
 	about, known := config.DescribeKey(path)
 	if !known {
 		return console.SettingDetail{}, console.ErrUnknown
@@ -62,7 +62,7 @@ func (d *Desk) Setting(path string) (console.SettingDetail, error) {
 }
 
 // Propose implements [console.SettingsDesk].
-func (d *Desk) Propose(c console.SettingChange) (console.SettingDiff, error) {
+func (d *ConfigDesk) Propose(c console.SettingChange) (console.SettingDiff, error) {
 	p, err := d.propose(c)
 	if err != nil {
 		return console.SettingDiff{}, refused(err)
@@ -70,7 +70,7 @@ func (d *Desk) Propose(c console.SettingChange) (console.SettingDiff, error) {
 	return d.diff(p), nil
 }
 
-func (d *Desk) propose(c console.SettingChange) (config.ProposedChange, error) {
+func (d *ConfigDesk) propose(c console.SettingChange) (config.ProposedChange, error) {
 	switch {
 	case config.IsLocalKey(c.Path) && c.Reset:
 		return config.ProposedChange{}, &config.EditError{What: "this key is changed on the machine alone", Remedy: "trestle config unset " + c.Path}
@@ -87,7 +87,7 @@ func (d *Desk) propose(c console.SettingChange) (config.ProposedChange, error) {
 }
 
 // Apply implements [console.SettingsDesk].
-func (d *Desk) Apply(c console.SettingChange) (console.SettingDiff, error) {
+func (d *ConfigDesk) Apply(c console.SettingChange) (console.SettingDiff, error) {
 	d.writing.Lock()
 	defer d.writing.Unlock()
 	p, err := d.propose(c)
@@ -114,7 +114,7 @@ func command(c console.SettingChange) string {
 }
 
 // Undo implements [console.SettingsDesk].
-func (d *Desk) Undo(seen string) (console.SettingDiff, error) {
+func (d *ConfigDesk) Undo(seen string) (console.SettingDiff, error) {
 	d.writing.Lock()
 	defer d.writing.Unlock()
 	all, err := d.editor.Changes()
@@ -137,7 +137,7 @@ func (d *Desk) Undo(seen string) (console.SettingDiff, error) {
 }
 
 // Changes implements [console.SettingsDesk].
-func (d *Desk) Changes() ([]console.SettingDiff, error) {
+func (d *ConfigDesk) Changes() ([]console.SettingDiff, error) {
 	all, err := d.editor.Changes()
 	if err != nil {
 		return nil, err
@@ -157,7 +157,7 @@ func (d *Desk) Changes() ([]console.SettingDiff, error) {
 }
 
 // diff converts a change. Credentials in its lines are not shown.
-func (d *Desk) diff(p config.ProposedChange) console.SettingDiff {
+func (d *ConfigDesk) diff(p config.ProposedChange) console.SettingDiff {
 	out := console.SettingDiff{
 		Path: p.Path, File: p.Diff.File, Line: p.Diff.Line, Variable: p.Variable, Restart: p.Diff.Restart, Local: config.IsLocalKey(p.Path),
 		Writable: d.editor.CanWrite(), Seen: fingerprint(p.Before), At: p.At,

@@ -23,7 +23,7 @@ tools:
 `
 
 // openDesk returns a desk over a file, and a function that reads the file.
-func openDesk(t *testing.T) (*Desk, func() string) {
+func openDesk(t *testing.T) (*ConfigDesk, func() string) {
 	t.Helper()
 	dir := t.TempDir()
 	testutil.OK(t, os.WriteFile(filepath.Join(dir, config.DefaultFile), []byte(file), 0o600))
