@@ -166,15 +166,7 @@ func (e FileEditor) read() (file, text string, err error) {
 // a credential was is not kept.
 func (e FileEditor) Write(p ProposedChange, at time.Time) error {
 	if p.Variable != "" {
-		env := filepath.Join(filepath.Dir(p.File), EnvFile)
-		now, err := os.ReadFile(env)
-		switch {
-		case err == nil == p.envExist && string(now) == p.envWas:
-			err = replaceFile(env, []byte(p.envText), 0o600)
-		case err == nil || errors.Is(err, fs.ErrNotExist):
-			err = errChanged
-		}
-		if err != nil {
+		if err := p.writeVariables(); err != nil {
 			return fmt.Errorf("write %s: %w", EnvFile, err)
 		}
 	}
@@ -183,6 +175,22 @@ func (e FileEditor) Write(p ProposedChange, at time.Time) error {
 	}
 	p.At = at
 	return WriteChange(p.data, p.FileChange)
+}
+
+// writeVariables writes the [EnvFile] with a credential, behind a link too, or makes it for its owner alone.
+func (p ProposedChange) writeVariables() error {
+	env := filepath.Join(filepath.Dir(p.File), EnvFile)
+	if p.envExist {
+		err := replaceText(env, p.envWas, p.envText)
+		if errors.Is(err, fs.ErrNotExist) {
+			return errChanged
+		}
+		return err
+	}
+	if _, err := os.Lstat(env); err == nil {
+		return errChanged
+	}
+	return replaceFile(env, []byte(p.envText), 0o600)
 }
 
 // Undo takes back the last change of the file, which the file must still have.

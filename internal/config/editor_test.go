@@ -39,7 +39,8 @@ const smallFile = "agents: {ada: {}} # ours\nadapters:\n  bot:\n    type: telegr
 // configuration refers to it, and a second one takes its place.
 func TestACredentialIsWrittenBesideTheFile(t *testing.T) {
 	e := newEditedInstall(t, smallFile, "")
-	env := filepath.Join(e.folder, EnvFile)
+	env, link := filepath.Join(e.folder, "kept.env"), filepath.Join(e.folder, EnvFile)
+	testutil.OK(t, os.Symlink(env, link))
 	testutil.OK(t, os.WriteFile(env, []byte("# tokens\nexport BOT='7:old'\nMODEL_API_KEY=of-another\n"), 0o600))
 	p, err := e.SetSecret("model.api_key", "it's-new")
 	testutil.OK(t, err)
@@ -54,7 +55,10 @@ func TestACredentialIsWrittenBesideTheFile(t *testing.T) {
 	c, err := Load(e.Source)
 	testutil.OK(t, err)
 	testutil.Same(t, "in force", [2]string{"it's-new", "8:new"}, [2]string{string(c.Model.APIKey), string(c.Adapters[0].Token)})
-	info, err := os.Stat(env)
+	if at, err := os.Readlink(link); err != nil || at != env {
+		t.Errorf("the link leads to %q, %v", at, err)
+	}
+	info, err := os.Lstat(env)
 	testutil.OK(t, err)
 	testutil.Same(t, "mode", os.FileMode(0o600), info.Mode().Perm())
 	if kept := e.text(filepath.Join("data", changesFile)); strings.Contains(kept, "it's-new") || strings.Contains(kept, "7:old") {

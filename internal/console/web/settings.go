@@ -105,12 +105,12 @@ func changeOf(r *http.Request) console.SettingChange {
 	}
 }
 
-// shellWord returns a word as it is written in a shell.
+// shellWord returns a word as it is written in a shell, in quotation marks where it has to be.
 func shellWord(text string) string {
 	if text != "" && strings.Trim(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:/@%+,-") == "" {
 		return text
 	}
-	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+	return quoted(text)
 }
 
 // documentLink is a link of the documentation in the meaning of a key.

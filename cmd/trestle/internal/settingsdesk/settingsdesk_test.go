@@ -83,7 +83,7 @@ func TestAChangeIsMadeAsItWasShown(t *testing.T) {
 
 // No credential is shown, whether the file has it beside what changes or it was just written.
 func TestNoCredentialIsShown(t *testing.T) {
-	d, _ := openDesk(t)
+	d, read := openDesk(t)
 	c := console.SettingChange{Path: "adapters.bot.limits.outgoing", Value: "off"}
 	shown, err := d.Propose(c)
 	testutil.OK(t, err)
@@ -98,6 +98,14 @@ func TestNoCredentialIsShown(t *testing.T) {
 	detail, err := d.Setting("model.api_key")
 	testutil.OK(t, err)
 	if text := fmt.Sprint(shown, written, all, detail); strings.Contains(text, "secret") || strings.Contains(text, "the-key") || !strings.Contains(text, "outgoing: off") {
+		t.Error(text)
+	}
+	// A program that starts later does not know a credential that was replaced by hand.
+	folder := d.editor.Source.Folder
+	testutil.OK(t, os.WriteFile(filepath.Join(folder, config.DefaultFile), []byte(strings.Replace(read(), "ad9r-secret", "ad9r-newer", 1)), 0o600))
+	all, err = New(d.editor.Source, config.Load, d.current).Changes()
+	testutil.OK(t, err)
+	if text := fmt.Sprint(all); strings.Contains(text, "secret") || !strings.Contains(text, "outgoing: off") {
 		t.Error(text)
 	}
 }
